@@ -1,0 +1,1 @@
+"""hermite_rmt: a symbolic-numeric theory toolkit for nonlinear random matrices."""

@@ -1,0 +1,5 @@
+"""The one bridge from SymPy to numbers: nothing else in the package compiles expressions."""
+
+from hermite_rmt.codegen.kernel import Kernel
+
+__all__ = ["Kernel"]

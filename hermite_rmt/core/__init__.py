@@ -1,0 +1,1 @@
+"""Numbers at the door, local precision, balls, and what a solve returns."""
