@@ -1,0 +1,87 @@
+"""Ridge regression on the tokens X = mu y^T + Z themselves, the yardstick for attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy
+
+from hermite_rmt.codegen import Kernel
+from hermite_rmt.codegen.evaluation import evaluate
+from hermite_rmt.core.numbers import Parameter, Real
+from hermite_rmt.core.solution import Outcome, Solution
+from hermite_rmt.theory.model import Model, converged
+from hermite_rmt.theory.overlaps import read_norm
+
+C, GAMMA, MU_MU = sympy.symbols("c gamma mu_mu", positive=True)
+
+
+@cache
+def observables() -> dict[str, sympy.Expr]:
+    r"""Return trace, quadratic form and error in closed form, written so that no difference cancels.
+
+    The Marchenko-Pastur equation m = 1/(gamma + c/(1 + m)) is solved by tau = m/(1 + m), the root in (0, 1) of
+    c tau^2 - (gamma + c + 1) tau + 1 = 0 (theory.md section 6; derivations/03_ridge.py). With s = c - 1 - gamma and
+    Delta = sqrt(s^2 + 4 c gamma) = (1 - c tau^2)/tau,
+
+        tau = 2/(gamma + c + 1 + Delta),   gamma m = 1 - c tau = tau (Delta - s)/2,   q = m/(1 + r tau),
+        E = (gamma m)^2 (1 + r tau^2)/((1 + r tau)^2 tau Delta),   r = |mu|^2.
+    """
+    s = C - 1 - GAMMA
+    delta = sympy.sqrt(s**2 + 4 * C * GAMMA)
+    tau = 2 / (GAMMA + C + 1 + delta)
+    # Delta - s loses its digits for s > 0, where its conjugate does not
+    difference = sympy.Piecewise((4 * C * GAMMA / (delta + s), s > 0), (delta - s, True))
+    gamma_m = tau * difference / 2
+    trace = gamma_m / GAMMA
+    error = gamma_m**2 * (1 + MU_MU * tau**2) / ((1 + MU_MU * tau) ** 2 * tau * delta)
+    return {"trace": trace, "quadratic_form": trace / (1 + MU_MU * tau), "error": error}
+
+
+@cache
+def _kernel() -> Kernel:
+    return Kernel([C, GAMMA, MU_MU], observables().values())
+
+
+class LinearRegression(Model):
+    """Linear ridge regression of the labels on the tokens X = mu y^T + Z, with the same gamma as attention.
+
+    Parameters
+    ----------
+    mu_mu : |mu|^2, the signal's squared norm, at least 0
+
+    The limits are those of theory.md section 6 (Marchenko-Pastur with a rank-one signal).
+
+    >>> LinearRegression(mu_mu="3/2").error(1, 1, digits=30)
+    mpf('0.22031035788759693243459310876500')
+    """
+
+    name: ClassVar[str] = "linear_regression"
+
+    def __init__(self, mu_mu: Any = 0) -> None:
+        self._mu_mu = read_norm(mu_mu)
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return |mu|^2 under the name mu_mu."""
+        return {"mu_mu": self._mu_mu}
+
+    def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
+        results = _kernel().double(values["c"], values["gamma"], values["mu_mu"])
+        outcome = converged(results[0].size)
+        finite = np.logical_and.reduce([np.isfinite(result) & (result > 0) for result in results])
+        outcome[~finite] = Outcome.OUT_OF_RANGE
+        solution = dict(zip(observables(), (np.where(finite, result, np.nan) for result in results), strict=True))
+        m, c, gamma = solution["trace"], values["c"], values["gamma"]
+        with np.errstate(all="ignore"):  # points out of range carry their outcome
+            residual = np.abs(m * (gamma + c / (1 + m)) - 1)
+        return Solution(solution, residual, outcome, steps=np.zeros(residual.shape, dtype=int))
+
+    def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        results = evaluate(_kernel(), [values["c"], values["gamma"], values["mu_mu"]], digits)
+        return Solution(dict(zip(observables(), results, strict=True)), 0.0, Outcome.CONVERGED, digits)
+
+    def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        raise NotImplementedError
