@@ -272,6 +272,11 @@ class Parameter:
         self.shape = self._reals.shape
 
     @property
+    def has_reals(self) -> bool:
+        """Whether the exact values are at hand, or would have to be made from an array of doubles."""
+        return self._reals is not None
+
+    @property
     def floats(self) -> np.ndarray:
         """The values as doubles (the nearest ones)."""
         if self._floats is None:

@@ -56,7 +56,7 @@ class LinearRegression(Model):
     The limits are those of theory.md section 6 (Marchenko-Pastur with a rank-one signal).
 
     >>> LinearRegression(mu_mu="3/2").error(1, 1, digits=30)
-    mpf('0.22031035788759693243459310876500')
+    mpf('0.220310357887596932434593108765')
     """
 
     name: ClassVar[str] = "linear_regression"

@@ -24,6 +24,10 @@ class Model(ABC):
     def parameters(self) -> Mapping[str, Parameter]:
         """Return the model's numeric parameters besides c and gamma, by name."""
 
+    def derived(self) -> Mapping[str, Parameter]:
+        """Return what the solvers need besides `parameters`, computed from them without loss."""
+        return {}
+
     @abstractmethod
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         """Solve in double for arrays of one common shape (N,)."""
@@ -76,6 +80,7 @@ class Model(ABC):
             "c": Parameter(c, "c").require_positive(),
             "gamma": Parameter(gamma, "gamma").require_positive(),
             **self.parameters(),
+            **self.derived(),
         }
         try:
             shape = np.broadcast_shapes(*(parameter.shape for parameter in grid.values()))

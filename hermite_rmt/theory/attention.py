@@ -1,0 +1,172 @@
+"""Nonlinear attention: Proposition 1 and Theorem 1 for A = X K, K = f(scores)/sqrt(p)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hermite_rmt.core.derived import Derived, EnergyGap
+from hermite_rmt.core.numbers import Parameter, Real
+from hermite_rmt.core.solution import Solution
+from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.solvers.attention_certified import certify_point
+from hermite_rmt.solvers.attention_digits import solve_point
+from hermite_rmt.solvers.attention_grid import solve_grid
+from hermite_rmt.theory.model import Model
+from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
+
+if TYPE_CHECKING:
+    from hermite_rmt.simulation.estimate import Estimate
+
+
+class Attention(Model):
+    """Ridge regression on the output A = X K of a nonlinear attention layer, signal-plus-noise tokens X = mu y^T + Z.
+
+    K = f(X^T (I + w_K w_Q^T) X / sqrt(p)) / sqrt(p) with its diagonal replaced by the constant `diagonal`, plus
+    `skip` times the identity. In the limit n, p -> infinity, p/n -> c only a_1 = E[xi f(xi)], nu = E[f(xi)^2], c,
+    gamma and the overlaps remain (Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656: Proposition 1 and Theorem 1; the
+    equations as derived in derivations/06_rational_form.py).
+
+    Parameters
+    ----------
+    f : Nonlinearity or what `Nonlinearity` takes; centred, E f(xi) = 0
+    a1, nu : in place of `f`, its two numbers, nu >= a1^2 (then the model cannot simulate)
+    overlaps : `Overlaps` of the signal and the weights; None for pure noise
+    diagonal : the constant d on the diagonal of K
+    skip : alpha in A = X (K + alpha I), a skip connection
+
+    Raises
+    ------
+    ValueError
+        If f is not centred or not square integrable, or nu < a1^2.
+    TypeError
+        If neither or both of `f` and (`a1`, `nu`) are given.
+
+    >>> Attention(a1="0.6", nu="0.5").error("0.5", "0.1", digits=25)
+    mpf('0.5837938816084730462828085')
+    """
+
+    name: ClassVar[str] = "attention"
+
+    def __init__(
+        self, f: Any = None, *, a1: Any = None, nu: Any = None, overlaps: Any = None, diagonal: Any = 0, skip: Any = 0
+    ) -> None:
+        if (f is None) == (a1 is None) or (a1 is None) != (nu is None):
+            raise TypeError("f, a1, nu: allowed: a nonlinearity f, or both numbers a1 and nu, and not all three")
+        self.nonlinearity = None if f is None else _read_centred(f)
+        if self.nonlinearity is not None:
+            a1, nu = self.nonlinearity.real_coefficient(1), self.nonlinearity.real_nu()
+        self.overlaps: Overlaps = read_overlaps(overlaps)
+        self._a1 = Parameter(a1, "a1")
+        self._nu = Parameter(nu, "nu").require_positive()
+        self._diagonal = Parameter(diagonal, "diagonal")
+        self._skip = Parameter(skip, "skip")
+        self._eta = EnergyGap(self._a1, self._nu)
+        # named nu in errors: the gap itself is no argument of the user's
+        Parameter.require(self._nu, self._eta.floats >= 0, "at least a1^2 (nu = E f^2 contains a_1^2)")
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return a1, nu, diagonal, skip and the six overlaps by name."""
+        return {
+            "a1": self._a1,
+            "nu": self._nu,
+            "diagonal": self._diagonal,
+            "skip": self._skip,
+            **self.overlaps.parameters,
+        }
+
+    def derived(self) -> Mapping[str, Parameter]:
+        """Return eta = nu - a1^2 and kappa = diagonal + skip - a1."""
+        kappa = Derived(
+            "kappa",
+            (self._diagonal, self._skip, self._a1),
+            lambda d, s, a: d + s - a,
+            lambda d, s, a: (d - a) + s,
+        )
+        return {"eta": self._eta, "kappa": kappa}
+
+    def simulate(
+        self,
+        n: int,
+        p: int,
+        gamma: Any,
+        trials: int = 10,
+        rng: Any = None,
+        labels: Any = None,
+        noise: Any = "gaussian",
+        mu: Any = None,
+        w_K: Any = None,
+        w_Q: Any = None,
+    ) -> Estimate | list[Estimate]:
+        """Simulate the finite model; see `hermite_rmt.simulation.attention.simulate_attention`.
+
+        Returns
+        -------
+        Estimate
+            Of error, quadratic_form and trace, each with mean, standard_error and samples; for a sequence of gammas
+            a list of them, all from the same kernels.
+
+        Raises
+        ------
+        ValueError
+            If the model was made from a1 and nu alone, or an argument is outside its domain.
+        """
+        if self.nonlinearity is None:
+            raise ValueError(
+                "f: got none, the model was made from a1 and nu; allowed: simulating needs a nonlinearity f"
+            )
+        gammas = Parameter(gamma, "gamma").require_positive()
+        estimates = simulate_attention(
+            self.nonlinearity,
+            self.overlaps.floats(),
+            n,
+            p,
+            gammas.floats.reshape(-1),
+            trials=trials,
+            rng=rng,
+            labels=labels,
+            noise=noise,
+            mu=mu,
+            w_K=w_K,
+            w_Q=w_Q,
+            diagonal=_one_number(self._diagonal),
+            skip=_one_number(self._skip),
+        )
+        return estimates if gammas.shape else estimates[0]
+
+    def describe(self) -> dict[str, str]:
+        """Return the model and its parameters as plain text, with the nonlinearity where there is one."""
+        described = super().describe()
+        if self.nonlinearity is not None:
+            described["f"] = str(self.nonlinearity)
+        return described
+
+    def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
+        overlaps = np.stack([values[name] for name in Overlaps.NAMES], axis=-1)
+        arguments = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))
+        return solve_grid(*arguments, overlaps)
+
+    def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        return solve_point(values, digits)
+
+    def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        return certify_point(values, digits)
+
+
+def _read_centred(f: Any) -> Nonlinearity:
+    nonlinearity = f if isinstance(f, Nonlinearity) else Nonlinearity(f)
+    if not nonlinearity.is_centred():
+        raise ValueError(
+            f"f: got {nonlinearity} with mean E f(xi) = {nonlinearity.mean():.12g}; allowed: a centred nonlinearity, "
+            "such as f.centred() (on the command line: --centre)"
+        )
+    return nonlinearity
+
+
+def _one_number(parameter: Parameter) -> float:
+    if parameter.shape:
+        raise ValueError(f"{parameter.name}: got an array of shape {parameter.shape}; allowed here: one number")
+    return float(parameter.floats)

@@ -1,0 +1,162 @@
+"""Numbers at the door: what is taken exactly, what is refused, and that digits printed are digits right."""
+
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+from hermite_rmt.core.ball import Ball
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.derived import EnergyGap, exact_square
+from hermite_rmt.core.numbers import ComputedReal, KnownDigits, Parameter, combine, read_digits, read_real
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("0.1", Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        ("1e-400", Fraction(1, 10**400)),
+        (" -2.5E+1 ", Fraction(-25)),
+        (".5", Fraction(1, 2)),
+        (0.1, Fraction(0.1)),
+        (np.float32(0.1), Fraction(float(np.float32(0.1)))),
+        (np.int64(7), Fraction(7)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (Fraction(2, 7), Fraction(2, 7)),
+        (sympy.Rational(1, 3), Fraction(1, 3)),
+        (mpmath.mpf("0.5"), Fraction(1, 2)),
+        (np.array(3), Fraction(3)),
+    ],
+)
+def test_exact_at_the_door(value, expected):
+    assert read_real(value, "c").rational == expected
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, mpmath.mpf("nan"), Decimal("nan"), sympy.oo, sympy.I]
+)
+def test_not_finite_or_not_real_is_refused_by_name(value):
+    with pytest.raises(ValueError, match=r"^gamma: got .*; allowed: "):
+        read_real(value, "gamma")
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1/0", "0x10", "1e99999999", "1+1", "1_000", "__import__('os')", "nan"])
+def test_other_text_is_refused(text):
+    with pytest.raises(ValueError, match="gamma: got"):
+        read_real(text, "gamma")
+
+
+@pytest.mark.parametrize("value", [None, True, [1], {}, object(), 1j])
+def test_other_types_are_refused(value):
+    with pytest.raises(TypeError, match="gamma: got"):
+        read_real(value, "gamma")
+
+
+def test_a_symbol_is_no_number():
+    with pytest.raises(ValueError, match="free symbols"):
+        read_real(sympy.Symbol("x") + 1, "c")
+
+
+def test_symbolic_real_to_any_precision():
+    value = read_real(sympy.sqrt(7) / 3, "a1")
+    context = local_context(2000)
+    assert value.rational is None
+    assert abs(value.mpf(2000) - context.sqrt(7) / 3) < context.ldexp(1, -1998)
+
+
+def test_parameter_keeps_text_exact_inside_arrays():
+    parameter = Parameter(["0.1", "1/3"], "c")
+    assert [real.rational for real in parameter.reals] == [Fraction(1, 10), Fraction(1, 3)]
+    assert parameter.floats.tolist() == [0.1, 1 / 3]
+    assert not parameter.binary
+    assert Parameter(np.array([0.1]), "c").binary
+    assert Parameter([0.1, "1/3"], "c").binary
+
+
+@pytest.mark.parametrize("value", [0, -1, "0", [1, -2], np.array([1.0, 0.0])])
+def test_positive_is_checked(value):
+    with pytest.raises(ValueError, match=r"^c: got .*; allowed: a positive number"):
+        Parameter(value, "c").require_positive()
+
+
+def test_positive_below_double_range():
+    Parameter("1e-400", "gamma").require_positive()
+
+
+@pytest.mark.parametrize("value", [0, -3, 1.5, True, "30", 10**7])
+def test_digits_are_checked(value):
+    with pytest.raises(ValueError, match="digits: got"):
+        read_digits(value)
+
+
+def test_known_digits_prints_its_digits_pickles_and_is_an_mpf():
+    third = KnownDigits.of(read_real("1/3", "x").mpf(200), 40)
+    assert isinstance(third, mpmath.mpf)
+    assert str(third) == "0." + "3" * 40
+    again = pickle.loads(pickle.dumps(third))
+    assert again == third
+    assert str(again) == str(third)
+    assert str(KnownDigits.of(read_real("1/2", "x").mpf(200), 10)) == "0.5000000000"
+
+
+def test_combine_is_exact_for_rationals_and_roots():
+    assert (
+        combine(lambda nu, a: nu - a * a, read_real("0.01", "nu"), read_real("0.1", "a1"), text="eta").rational == 0
+    )
+    root = read_real(sympy.sqrt(2), "a1")
+    assert combine(lambda nu, a: nu - a * a, read_real(2, "nu"), root, text="eta").rational == 0
+
+
+def test_combine_finds_the_digits_that_cancellation_hides():
+    tiny = 10**60
+
+    def computed(digits):
+        context = local_context(int(digits * 3.4) + 40)
+        return context.sqrt(2) + context.mpf(1) / tiny
+
+    gap = combine(
+        lambda a, b: a - b, ComputedReal(computed, "sqrt2+1e-60"), read_real(sympy.sqrt(2), "b"), text="gap"
+    )
+    assert abs(gap.mpf(100) * tiny - 1) < local_context(100).ldexp(1, -98)
+
+
+def test_energy_gap_rounding_of_doubles_means_zero_and_exact_numbers_do_not():
+    assert EnergyGap(Parameter(0.1, "a1"), Parameter(0.1**2, "nu")).floats == 0
+    assert EnergyGap(Parameter(np.array([0.3]), "a1"), Parameter(np.array([0.3**2]), "nu")).floats == 0
+    exact = EnergyGap(Parameter("0.1", "a1"), Parameter("0.0100000000000000001", "nu"))
+    assert exact.floats == pytest.approx(1e-19, rel=1e-15)
+
+
+def test_energy_gap_of_doubles_does_not_cancel():
+    rng = np.random.default_rng(0)
+    a1 = rng.normal(size=200)
+    nu = a1**2 * (1 + 10.0 ** rng.uniform(-14, 0, size=200))
+    gap = EnergyGap(Parameter(a1, "a1"), Parameter(nu, "nu"))
+    exact = np.array([float(Fraction(n) - Fraction(a) ** 2) for a, n in zip(a1, nu, strict=True)])
+    np.testing.assert_allclose(gap.floats, exact, rtol=4e-16)
+
+
+def test_exact_square_is_exact():
+    x = np.random.default_rng(1).normal(size=100)
+    high, low = exact_square(x)
+    assert all(Fraction(h) + Fraction(t) == Fraction(v) ** 2 for h, t, v in zip(high, low, x, strict=True))
+
+
+def test_ball_of_arb_contains_it_with_outward_bounds():
+    flint = pytest.importorskip("flint")
+    ball = Ball.of_arb(flint.arb(1) / 3, 15)
+    third = Fraction(1, 3)
+
+    def fraction(x):
+        return read_real(mpmath.mpf(x), "x").rational
+
+    assert fraction(ball.lower) < third < fraction(ball.upper)
+    assert ball.mid in ball
+    assert ball in ball
+    assert ball.rad < 1e-15
