@@ -1,4 +1,4 @@
-"""Integrand: a real function of one Gaussian variable, given by an expression or a callable, evaluated at any precision."""
+"""Integrand: a real function of one Gaussian variable (expression or callable), evaluated at any precision."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Integrand:
         """
         if not callable(function):
             raise TypeError(f"function: got {function!r}; allowed: a callable of one number")
-        return cls(None, function, _points(breakpoints), name or getattr(function, "__name__", "f"))
+        return cls(None, function, _points(breakpoints), name or getattr(function, "__name__", "f") or "f")
 
     @cached_property
     def kernel(self) -> Kernel:
