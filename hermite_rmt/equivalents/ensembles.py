@@ -1,0 +1,308 @@
+"""The letters of the language: random matrices, deterministic matrices and vectors, dimensions.
+
+Everything a symbol knows sits in its ``args``, so that SymPy's rebuilding and comparing keep it intact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy
+from sympy.core.symbol import Str
+from sympy.matrices.expressions.matexpr import MatrixSymbol
+
+from hermite_rmt.equivalents.errors import ExpressionError
+
+_ALONE = sympy.Tuple()
+
+
+def dimensions(names: str) -> Any:
+    """Return positive integer symbols for dimensions that grow together, as `sympy.symbols` does.
+
+    >>> n, p = dimensions("n p")
+    >>> n.is_positive
+    True
+    """
+    return sympy.symbols(names, integer=True, positive=True)
+
+
+def _read_name(name: Any, kind: str) -> Str:
+    if isinstance(name, (str, Str)) and str(name):
+        return Str(str(name))
+    raise TypeError(f"{kind}: the name must be non-empty text, got {name!r}")
+
+
+def _read_scalar(value: Any, what: str) -> sympy.Expr:
+    if isinstance(value, str):
+        raise TypeError(f"{what}: got the text {value!r}; allowed: a number or a SymPy expression")
+    scalar = sympy.Rational(value) if isinstance(value, float) else sympy.sympify(value)  # the double, exactly
+    if not isinstance(scalar, sympy.Expr) or scalar.is_Matrix:
+        raise TypeError(f"{what}: got {value!r}; allowed: a number or a SymPy scalar expression")
+    return scalar
+
+
+class DeclaredMatrix(MatrixSymbol):  # type: ignore[misc]  # sympy has no stubs
+    """A matrix symbol whose law the engine knows."""
+
+    def _eval_adjoint(self) -> Any:
+        return self.T
+
+    def _eval_conjugate(self) -> Any:
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        _refuse_scalar(self, other)
+        return super().__add__(other)
+
+    def __radd__(self, other: Any) -> Any:
+        _refuse_scalar(self, other)
+        return super().__radd__(other)
+
+    def __sub__(self, other: Any) -> Any:
+        _refuse_scalar(self, other)
+        return super().__sub__(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        _refuse_scalar(self, other)
+        return super().__rsub__(other)
+
+
+def _refuse_scalar(matrix: Any, other: Any) -> None:
+    if other != 0 and not getattr(other, "is_Matrix", False):
+        raise ExpressionError(f"{matrix} + {other}: a matrix plus a scalar; write {other}*Identity({matrix.shape[0]})")
+
+
+class RandomMatrix(DeclaredMatrix):
+    """A centred Gaussian matrix; subclasses say which pairs of its entries are correlated.
+
+    ``direct`` and ``crossed`` are the factors of E[W M W] and E[W M W^T] (times a normalised trace of M).
+    """
+
+    direct = 0
+    crossed = 0
+    symmetric = False
+    hermitian = False  # complex, equal to its adjoint
+    entries_shrink = True  # entries of variance 1/size (norm O(1)), or of variance 1 (norm sqrt(n))
+
+    @property
+    def variance(self) -> sympy.Expr:
+        """The variance parameter."""
+        return self.args[-2]
+
+    @property
+    def family(self) -> sympy.Tuple:
+        """Empty, or (names, index, covariance matrix) of the jointly Gaussian family it belongs to."""
+        return self.args[-1]
+
+    def covariance_with(self, other: RandomMatrix) -> sympy.Expr:
+        """Return the covariance of corresponding entries with another matrix (normalised), 0 if independent."""
+        if self == other:
+            return self.variance
+        same = self.family and other.family and self.family[0] == other.family[0]
+        if not same or type(self) is not type(other) or self.family[2] != other.family[2]:
+            return sympy.S.Zero
+        return self.family[2][int(self.family[1]), int(other.family[1])]
+
+
+class Gaussian(RandomMatrix):
+    """A real matrix of independent Gaussian entries.
+
+    Parameters
+    ----------
+    name : str
+    rows, cols : dimensions
+    variance : positive number or SymPy scalar, of every entry
+
+    >>> n, p = dimensions("n p")
+    >>> Gaussian("Z", p, n).shape
+    (p, n)
+    """
+
+    crossed = 1
+    entries_shrink = False
+
+    def __new__(cls, name: Any, rows: Any, cols: Any, variance: Any = 1, family: Any = _ALONE) -> Any:
+        rows, cols = sympy.sympify(rows), sympy.sympify(cols)
+        return sympy.Basic.__new__(cls, _read_name(name, "Gaussian"), rows, cols, _read_scalar(variance, "variance"), family)
+
+
+class _SquareMatrix(RandomMatrix):
+    def __new__(cls, name: Any, size: Any, variance: Any = 1, family: Any = _ALONE) -> Any:
+        size = sympy.sympify(size)
+        return sympy.Basic.__new__(cls, _read_name(name, cls.__name__), size, _read_scalar(variance, "variance"), family)
+
+    @property
+    def shape(self) -> tuple[Any, Any]:
+        """The size, twice."""
+        return self.args[1], self.args[1]
+
+
+class GOE(_SquareMatrix):
+    """A real symmetric Gaussian matrix, off-diagonal variance ``variance/n``: the semicircle law.
+
+    >>> n, = [dimensions("n")]
+    >>> W = GOE("W", n)
+    >>> W.T == W
+    True
+    """
+
+    direct = crossed = 1
+    symmetric = True
+
+    def _eval_transpose(self) -> Any:
+        return self
+
+
+class GUE(_SquareMatrix):
+    """A complex Hermitian Gaussian matrix, E|W_ij|^2 = variance/n; its transpose is asymptotically free of it."""
+
+    direct = 1
+    hermitian = True
+
+    def _eval_adjoint(self) -> Any:
+        return self
+
+    def _eval_conjugate(self) -> Any:
+        return self.T
+
+
+class Ginibre(_SquareMatrix):
+    """A real square matrix of independent Gaussian entries of variance ``variance/n``: the circular law."""
+
+    crossed = 1
+
+
+def joint_family(kind: type[RandomMatrix], names: str, *shape: Any, covariance: Any) -> tuple[Any, ...]:
+    """Return jointly Gaussian matrices of one kind and shape.
+
+    Parameters
+    ----------
+    kind : Gaussian, GOE, GUE or Ginibre
+    names : str, separated by blanks
+    shape : the dimensions the kind takes
+    covariance : symmetric matrix, of corresponding entries (each divided by n for GOE, GUE, Ginibre)
+
+    >>> n, = [dimensions("n")]
+    >>> V, W = joint_family(GOE, "V W", n, covariance=[[1, sympy.Rational(1, 2)], [sympy.Rational(1, 2), 1]])
+    >>> V.covariance_with(W)
+    1/2
+    """
+    members = names.split()
+    matrix = sympy.ImmutableMatrix(covariance)
+    if matrix.shape != (len(members), len(members)) or matrix != matrix.T:
+        raise ValueError(
+            f"covariance: got a {matrix.shape[0]} x {matrix.shape[1]} matrix; "
+            f"allowed: a symmetric {len(members)} x {len(members)} matrix"
+        )
+    if len(set(members)) != len(members):
+        raise ValueError(f"names: got {names!r}; allowed: different names")
+    return tuple(
+        kind(name, *shape, matrix[index, index], sympy.Tuple(Str(names), sympy.Integer(index), matrix))
+        for index, name in enumerate(members)
+    )
+
+
+class Deterministic(DeclaredMatrix):
+    """A real symmetric deterministic matrix known by its spectral law, one of a commuting family.
+
+    Made by `deterministic` and `commuting`.
+    """
+
+    def __new__(cls, name: Any, size: Any, family: Any, index: Any, atoms: Any) -> Any:
+        return sympy.Basic.__new__(
+            cls, _read_name(name, "Deterministic"), sympy.sympify(size), family, sympy.sympify(index), atoms
+        )
+
+    @property
+    def shape(self) -> tuple[Any, Any]:
+        """The size, twice."""
+        return self.args[1], self.args[1]
+
+    @property
+    def family(self) -> tuple[Any, Any]:
+        """What the commuting matrices share: their names and the atoms (weight, eigenvalues) of the joint law."""
+        return self.args[2], self.args[4]
+
+    @property
+    def index(self) -> int:
+        """The place in the family."""
+        return int(self.args[3])
+
+    def _eval_transpose(self) -> Any:
+        return self
+
+
+def commuting(names: str, size: Any, law: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
+    """Return commuting deterministic symmetric matrices with a discrete joint spectral law.
+
+    Parameters
+    ----------
+    names : str, separated by blanks
+    size : dimension
+    law : rows (weight, eigenvalue of the first matrix, eigenvalue of the second, ...)
+
+    Raises
+    ------
+    ValueError
+        If a row has the wrong length or the weights are known not to be positive with sum 1.
+
+    >>> p, = [dimensions("p")]
+    >>> S, T = commuting("S T", p, [(sympy.Rational(1, 2), 1, 0), (sympy.Rational(1, 2), 3, 1)])
+    """
+    members = names.split()
+    rows = [[_read_scalar(entry, "law") for entry in row] for row in law]
+    if not rows or any(len(row) != len(members) + 1 for row in rows):
+        raise ValueError(f"law: allowed: rows of a weight and {len(members)} eigenvalues, got {rows}")
+    total = sympy.simplify(sum(row[0] for row in rows))
+    if (total.is_number and total != 1) or any(row[0].is_nonpositive for row in rows):
+        raise ValueError(f"law: got weights {[row[0] for row in rows]}; allowed: positive weights of sum 1")
+    atoms = sympy.Tuple(*(sympy.Tuple(*row) for row in rows))
+    return tuple(Deterministic(name, size, Str(names), index, atoms) for index, name in enumerate(members))
+
+
+def deterministic(name: str, size: Any, atoms: Mapping[Any, Any]) -> Any:
+    """Return a deterministic symmetric matrix with eigenvalues ``atoms = {eigenvalue: weight}``.
+
+    >>> p, = [dimensions("p")]
+    >>> deterministic("T", p, {1: sympy.Rational(1, 2), 3: sympy.Rational(1, 2)}).shape
+    (p, p)
+    """
+    return commuting(name, size, [(weight, value) for value, weight in atoms.items()])[0]
+
+
+class Vector(DeclaredMatrix):
+    """A deterministic vector, known by its overlaps with the others.
+
+    Parameters
+    ----------
+    name : str
+    dimension : dimension
+    norm : "bounded" (O(1)) or "sqrt" (of order the square root of the dimension; overlaps are divided by it)
+    """
+
+    def __new__(cls, name: Any, dimension: Any, norm: Any = "bounded") -> Any:
+        if str(norm) not in ("bounded", "sqrt"):
+            raise ValueError(f"norm: got {norm!r}; allowed: 'bounded' or 'sqrt'")
+        return sympy.Basic.__new__(cls, _read_name(name, "Vector"), sympy.sympify(dimension), Str(str(norm)))
+
+    @property
+    def shape(self) -> tuple[Any, Any]:
+        """The dimension and 1."""
+        return self.args[1], sympy.S.One
+
+    @property
+    def delocalised(self) -> bool:
+        """Whether the norm is of order the square root of the dimension."""
+        return str(self.args[2]) == "sqrt"
+
+
+def overlap(first: Vector, second: Vector) -> sympy.Symbol:
+    """Return the symbol of the overlap of two vectors (divided by the dimension where their norm is "sqrt").
+
+    >>> p, = [dimensions("p")]
+    >>> overlap(Vector("w", p), Vector("mu", p))
+    <mu,w>
+    """
+    names = sorted((first.name, second.name))
+    return sympy.Symbol(f"<{names[0]},{names[1]}>", real=True)

@@ -1,0 +1,192 @@
+"""Matrix expression -> linear pencil, by circuit linearisation.
+
+The expression is applied to an input vector. A *form* is a linear combination of block variables, each with at
+most one letter in front; a new variable is made only when a letter meets a form that already holds one, and for
+the result of an inverse. Equal applications share their variables. The equations of the variables are the rows of
+
+    L = L_0 - sum over letters of A_letter (x) letter,        Q = constant + out^T L^-1 in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from hermite_rmt.equivalents.ensembles import Deterministic
+from hermite_rmt.equivalents.reading import Letter, Node, add, invert, multiply
+
+INPUT = -1
+Form = dict[tuple[Any, int], Any]  # (letter or deterministic symbol or None, variable) -> scalar
+Sparse = dict[tuple[int, int], Any]
+
+
+@dataclass(frozen=True)
+class Pencil:
+    """The linear pencil of an expression.
+
+    Attributes
+    ----------
+    types : the dimension of each block
+    constant : entries of L_0, scalars, by (row, column)
+    deterministic : entries of L_0 that multiply a deterministic matrix, {symbol: {(row, column): scalar}}
+    letters : {letter: {(row, column): A_letter}}, random matrices
+    low_rank : the same for rank-one matrices of vectors
+    output, input : the vectors ``out`` and ``in``, by block
+    offset : the constant term
+    self_adjoint : whether L is symmetric (then ``in`` equals ``out``)
+    determinant : of the matrix that made it so; where it vanishes the plain pencil is needed
+    """
+
+    types: tuple[Any, ...]
+    constant: Sparse
+    deterministic: dict[Any, Sparse]
+    letters: dict[Letter, Sparse]
+    low_rank: dict[Letter, Sparse]
+    output: dict[int, Any]
+    input: dict[int, Any]
+    offset: Any = sympy.S.Zero
+    self_adjoint: bool = False
+    determinant: Any = sympy.S.One
+
+    @property
+    def size(self) -> int:
+        """The number of blocks."""
+        return len(self.types)
+
+    def blocks(self, dimension: Any) -> list[int]:
+        """The blocks of one dimension."""
+        return [index for index, kind in enumerate(self.types) if kind == dimension]
+
+    @property
+    def dimensions(self) -> tuple[Any, ...]:
+        """The dimensions that occur, in order of appearance."""
+        return tuple(dict.fromkeys(self.types))
+
+    def matrix(self) -> sympy.Matrix:
+        """Return L as a matrix with noncommuting symbols for the letters, to look at."""
+        result = sympy.zeros(self.size, self.size)
+        for (i, j), scalar in self.constant.items():
+            result[i, j] += scalar
+        for group, sign in ((self.deterministic, 1), (self.letters, -1), (self.low_rank, -1)):
+            for letter, entries in group.items():
+                name = sympy.Symbol(_latex_name(letter), commutative=False)
+                for (i, j), scalar in entries.items():
+                    result[i, j] += sign * scalar * name
+        return result
+
+    def latex(self) -> str:
+        """Return L as LaTeX; every matrix stands divided by its order."""
+        return str(sympy.latex(self.matrix()))
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def __str__(self) -> str:
+        counts = " + ".join(f"{len(self.blocks(d))} {d}-blocks" for d in self.dimensions)
+        return f"{'self-adjoint' if self.self_adjoint else 'plain'} pencil of {counts}\n{self.matrix()}"
+
+
+def _latex_name(letter: Any) -> str:
+    if isinstance(letter, Letter):
+        if letter.low_rank:
+            return f"{letter.left} {letter.right}^T"
+        return f"{letter.left}^T" if letter.transposed else str(letter.left)
+    return str(letter)
+
+
+class _Circuit:
+    """The linearisation in progress."""
+
+    def __init__(self) -> None:
+        self.types: list[Any] = []
+        self.rows: list[Form] = []  # the equation of variable k: sum of rows[k] = 0
+        self._applied: dict[Any, Form] = {}
+        self._defined: dict[Any, int] = {}
+
+    def variable(self, dimension: Any) -> int:
+        self.types.append(dimension)
+        self.rows.append({})
+        return len(self.types) - 1
+
+    def define(self, form: Form, dimension: Any) -> int:
+        """Return the variable equal to a form."""
+        key = frozenset(form.items())
+        if key not in self._defined:
+            index = self.variable(dimension)
+            self._defined[key] = index
+            self.rows[index] = _combine([(1, {(None, index): sympy.S.One}), (-1, form)])
+        return self._defined[key]
+
+    def apply(self, node: Node, form: Form) -> Form:
+        """Return the form of ``node`` times what ``form`` stands for."""
+        key = (node, frozenset(form.items()))
+        if key not in self._applied:
+            self._applied[key] = self._apply(node, form)
+        return self._applied[key]
+
+    def _apply(self, node: Node, form: Form) -> Form:
+        if node.kind == "identity":
+            return form
+        if node.kind in ("letter", "deterministic"):
+            if any(letter is not None or variable == INPUT for letter, variable in form):
+                form = {(None, self.define(form, node.cols)): sympy.S.One}
+            return {(node.parts[0], variable): scalar for (_, variable), scalar in form.items()}
+        if node.kind == "sum":
+            return _combine([(scalar, self.apply(part, form)) for scalar, part in node.parts])
+        if node.kind == "product":
+            for factor in reversed(node.parts):
+                form = self.apply(factor, form)
+            return form
+        index = self.variable(node.rows)
+        self.rows[index] = _combine(
+            [(1, self.apply(node.parts[0], {(None, index): sympy.S.One})), (-1, form)]
+        )
+        return {(None, index): sympy.S.One}
+
+
+def _combine(parts: list[tuple[Any, Form]]) -> Form:
+    total: Form = {}
+    for scalar, form in parts:
+        for key, value in form.items():
+            total[key] = total.get(key, sympy.S.Zero) + scalar * value
+    return {key: expanded for key, value in total.items() if (expanded := sympy.expand(value)) != 0}
+
+
+def linearise(node: Node) -> Pencil:
+    """Return the plain pencil of an expression."""
+    circuit = _Circuit()
+    result = circuit.apply(node, {(None, INPUT): sympy.S.One})
+    if any(letter is not None for letter, _ in result):
+        result = {(None, circuit.define(result, node.rows)): sympy.S.One}
+    offset = result.pop((None, INPUT), sympy.S.Zero)
+    output = {variable: scalar for (_, variable), scalar in result.items()}
+    constant: Sparse = {}
+    groups: tuple[dict[Any, Sparse], ...] = ({}, {}, {})
+    source: dict[int, Any] = {}
+    for row, equation in enumerate(circuit.rows):
+        for (letter, variable), scalar in equation.items():
+            if variable == INPUT:
+                source[row] = -scalar
+            elif letter is None:
+                constant[row, variable] = scalar
+            elif isinstance(letter, Deterministic):
+                groups[0].setdefault(letter, {})[row, variable] = scalar
+            else:
+                groups[2 if letter.low_rank else 1].setdefault(letter, {})[row, variable] = -scalar
+    deterministic, letters, low_rank = groups
+    return Pencil(tuple(circuit.types), constant, deterministic, letters, low_rank, output, source, offset)
+
+
+def without_low_rank(node: Node) -> Node:
+    """Return the expression with its rank-one parts removed: what decides the limiting trace."""
+    if node.kind == "letter" and node.parts[0].low_rank:
+        return Node("sum", node.rows, node.cols)
+    if node.kind == "sum":
+        return add([(scalar, without_low_rank(part)) for scalar, part in node.parts], node.rows, node.cols)
+    if node.kind == "product":
+        return multiply([without_low_rank(part) for part in node.parts])
+    if node.kind == "inverse":
+        return invert(without_low_rank(node.parts[0]))
+    return node
