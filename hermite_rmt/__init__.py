@@ -1,1 +1,74 @@
-"""hermite_rmt: a symbolic-numeric theory toolkit for nonlinear random matrices."""
+"""hermite_rmt: a symbolic-numeric theory toolkit for nonlinear random matrices.
+
+From a nonlinearity f through its Hermite coefficients and a random matrix expression to self-consistent equations,
+and from those to numbers of any precision, curves, and comparisons with simulation. See the README for a first tour.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Each public name with the module that defines it: loaded when first used, so that importing the package stays quick
+_HOMES = {
+    "Attention": "theory.attention",
+    "Ball": "core.ball",
+    "HermiteExpansion": "hermite.expansion",
+    "LinearRegression": "theory.linear_regression",
+    "MarchenkoPastur": "theory.marchenko_pastur",
+    "Nonlinearity": "hermite.nonlinearity",
+    "Outcome": "core.solution",
+    "Overlaps": "theory.overlaps",
+    "Solution": "core.solution",
+    "SolveError": "core.solution",
+    "compare": "study.compare",
+    "linearise": "simulation.linearise",
+    "nonlinearities": "hermite.catalogue",
+    "sweep": "study.sweep",
+}
+
+if TYPE_CHECKING:
+    from hermite_rmt.core.ball import Ball
+    from hermite_rmt.core.solution import Outcome, Solution, SolveError
+    from hermite_rmt.hermite.catalogue import nonlinearities
+    from hermite_rmt.hermite.expansion import HermiteExpansion
+    from hermite_rmt.hermite.nonlinearity import Nonlinearity
+    from hermite_rmt.simulation.linearise import linearise
+    from hermite_rmt.study.compare import compare
+    from hermite_rmt.study.sweep import sweep
+    from hermite_rmt.theory.attention import Attention
+    from hermite_rmt.theory.linear_regression import LinearRegression
+    from hermite_rmt.theory.marchenko_pastur import MarchenkoPastur
+    from hermite_rmt.theory.overlaps import Overlaps
+
+__all__ = [
+    "Attention",
+    "Ball",
+    "HermiteExpansion",
+    "LinearRegression",
+    "MarchenkoPastur",
+    "Nonlinearity",
+    "Outcome",
+    "Overlaps",
+    "Solution",
+    "SolveError",
+    "compare",
+    "linearise",
+    "nonlinearities",
+    "sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

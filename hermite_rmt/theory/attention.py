@@ -15,7 +15,7 @@ from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.solvers.attention_certified import certify_point
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_grid import solve_grid
-from hermite_rmt.theory.model import Model
+from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ class Attention(Model):
             mu=mu,
             w_K=w_K,
             w_Q=w_Q,
-            diagonal=_one_number(self._diagonal),
-            skip=_one_number(self._skip),
+            diagonal=one_number(self._diagonal),
+            skip=one_number(self._skip),
         )
         return estimates if gammas.shape else estimates[0]
 
@@ -164,9 +164,3 @@ def _read_centred(f: Any) -> Nonlinearity:
             "such as f.centred() (on the command line: --centre)"
         )
     return nonlinearity
-
-
-def _one_number(parameter: Parameter) -> float:
-    if parameter.shape:
-        raise ValueError(f"{parameter.name}: got an array of shape {parameter.shape}; allowed here: one number")
-    return float(parameter.floats)

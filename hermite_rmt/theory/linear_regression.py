@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import sympy
@@ -13,8 +13,12 @@ from hermite_rmt.codegen import Kernel
 from hermite_rmt.codegen.evaluation import evaluate
 from hermite_rmt.core.numbers import Parameter, Real
 from hermite_rmt.core.solution import Outcome, Solution
-from hermite_rmt.theory.model import Model, converged
+from hermite_rmt.simulation.linear_regression import simulate_linear_regression
+from hermite_rmt.theory.model import Model, converged, one_number
 from hermite_rmt.theory.overlaps import read_norm
+
+if TYPE_CHECKING:
+    from hermite_rmt.simulation.estimate import Estimate
 
 C, GAMMA, MU_MU = sympy.symbols("c gamma mu_mu", positive=True)
 
@@ -67,6 +71,32 @@ class LinearRegression(Model):
     def parameters(self) -> Mapping[str, Parameter]:
         """Return |mu|^2 under the name mu_mu."""
         return {"mu_mu": self._mu_mu}
+
+    def simulate(
+        self,
+        n: int,
+        p: int,
+        gamma: Any,
+        trials: int = 10,
+        rng: Any = None,
+        labels: Any = None,
+        noise: Any = "gaussian",
+        mu: Any = None,
+    ) -> Estimate | list[Estimate]:
+        """Simulate the finite model: as `Attention.simulate`; the same `rng` draws the same tokens."""
+        gammas = Parameter(gamma, "gamma").require_positive()
+        estimates = simulate_linear_regression(
+            one_number(self._mu_mu),
+            n,
+            p,
+            gammas.floats.reshape(-1),
+            trials=trials,
+            rng=rng,
+            labels=labels,
+            noise=noise,
+            mu=mu,
+        )
+        return estimates if gammas.shape else estimates[0]
 
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         results = _kernel().double(values["c"], values["gamma"], values["mu_mu"])

@@ -159,3 +159,10 @@ def converged(count: int) -> np.ndarray:
     outcome = np.empty(count, dtype=object)
     outcome[:] = Outcome.CONVERGED
     return outcome
+
+
+def one_number(parameter: Parameter) -> float:
+    """Return a scalar parameter as a float, or raise a ValueError for an array."""
+    if parameter.shape:
+        raise ValueError(f"{parameter.name}: got an array of shape {parameter.shape}; allowed here: one number")
+    return float(parameter.floats)
