@@ -1,0 +1,165 @@
+"""Formulas of the named nonlinearities: one SymPy expression each, for the parser and the catalogue alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, S, atan, erf, exp, log, pi, sign, sqrt, tanh
+
+Expr = Any  # SymPy has no stubs
+
+# Klambauer et al., Self-normalizing neural networks (2017): the two constants that make E f = 0 and E f^2 = 1
+SELU_ALPHA = -sqrt(2 / pi) / (sympy.erfc(1 / sqrt(2)) * exp(S.Half) - 1)
+SELU_SCALE = (
+    (1 - sympy.erfc(1 / sqrt(2)) * sqrt(sympy.E))
+    * sqrt(2 * pi)
+    / sqrt(
+        2 * sympy.erfc(sqrt(2)) * sympy.E**2 * pi
+        + pi * sympy.erfc(1 / sqrt(2)) ** 2 * sympy.E
+        - 2 * (2 + pi) * sympy.erfc(1 / sqrt(2)) * sqrt(sympy.E)
+        + pi
+        + 2
+    )
+)
+
+
+def relu(x: Expr) -> Expr:
+    """max(x, 0)."""
+    return Max(x, 0)
+
+
+def leaky_relu(x: Expr, slope: Expr = Rational(1, 100)) -> Expr:
+    """X for x > 0, slope x otherwise; Maas, Hannun, Ng (2013)."""
+    return Piecewise((x, x > 0), (slope * x, True))
+
+
+def elu(x: Expr, alpha: Expr = S.One) -> Expr:
+    """X for x > 0, alpha (e^x - 1) otherwise; Clevert, Unterthiner, Hochreiter (2015)."""
+    return Piecewise((x, x > 0), (alpha * (exp(x) - 1), True))
+
+
+def selu(x: Expr) -> Expr:
+    """The scaled elu of mean 0 and energy 1; Klambauer et al. (2017)."""
+    return SELU_SCALE * elu(x, SELU_ALPHA)
+
+
+def celu(x: Expr, alpha: Expr = S.One) -> Expr:
+    """X for x > 0, alpha (e^(x/alpha) - 1) otherwise; Barron (2017)."""
+    return Piecewise((x, x > 0), (alpha * (exp(x / alpha) - 1), True))
+
+
+def normal_cdf(x: Expr) -> Expr:
+    """Phi(x), the distribution function of N(0, 1)."""
+    return (1 + erf(x / sqrt(2))) / 2
+
+
+def gelu(x: Expr) -> Expr:
+    """X Phi(x); Hendrycks and Gimpel (2016)."""
+    return x * normal_cdf(x)
+
+
+def gelu_tanh(x: Expr) -> Expr:
+    """The tanh approximation of gelu; Hendrycks and Gimpel (2016)."""
+    return x * (1 + tanh(sqrt(2 / pi) * (x + Rational(44715, 1000000) * x**3))) / 2
+
+
+def sigmoid(x: Expr) -> Expr:
+    """1 / (1 + e^-x)."""
+    return 1 / (1 + exp(-x))
+
+
+def silu(x: Expr) -> Expr:
+    """X sigmoid(x), also called swish."""
+    return x / (1 + exp(-x))
+
+
+def softplus(x: Expr) -> Expr:
+    """log(1 + e^x)."""
+    return log(1 + exp(x))
+
+
+def mish(x: Expr) -> Expr:
+    """X tanh(softplus(x)); Misra (2019). The tanh of the logarithm is the quotient below."""
+    square = (1 + exp(-x)) ** 2
+    return x * (square - exp(-2 * x)) / (square + exp(-2 * x))
+
+
+def softsign(x: Expr) -> Expr:
+    """X / (1 + |x|)."""
+    return x / (1 + Abs(x))
+
+
+def clip(x: Expr, lower: Expr, upper: Expr) -> Expr:
+    """X kept inside [lower, upper]."""
+    return Max(lower, Min(x, upper))
+
+
+def hard_tanh(x: Expr) -> Expr:
+    """X kept inside [-1, 1]."""
+    return clip(x, S.NegativeOne, S.One)
+
+
+def hard_sigmoid(x: Expr) -> Expr:
+    """x/6 + 1/2 kept inside [0, 1]."""
+    return clip(x / 6 + S.Half, S.Zero, S.One)
+
+
+def step(x: Expr) -> Expr:
+    """The indicator of x > 0, with the value 1/2 at 0."""
+    return Heaviside(x)
+
+
+def hermite(order: Expr, x: Expr) -> Expr:
+    """He_k(x), the probabilists' Hermite polynomial of energy k!."""
+    return sympy.hermite_prob(order, x)
+
+
+def dead_zone(x: Expr, width: Expr = S.One) -> Expr:
+    """0 where |x| <= width, x outside (the hard threshold)."""
+    return Piecewise((x, Abs(x) > width), (0, True))
+
+
+def soft_threshold(x: Expr, width: Expr = S.One) -> Expr:
+    """sign(x) max(|x| - width, 0)."""
+    return Max(x - width, 0) - Max(-x - width, 0)
+
+
+def quantiser(x: Expr, bits: int = 2, limit: Expr = S(2)) -> Expr:
+    """The midpoint of the cell of x: 2^bits equal cells on [-limit, limit], the outer ones unbounded."""
+    cells = 2**bits
+    width = 2 * limit / S(cells)
+    edges = [-limit + width * index for index in range(1, cells)]
+    return width / 2 * sympy.Add(*(sign(x - edge) for edge in edges))
+
+
+FORMULAS: dict[str, Callable[..., Expr]] = {
+    "relu": relu,
+    "leaky_relu": leaky_relu,
+    "elu": elu,
+    "selu": selu,
+    "celu": celu,
+    "gelu": gelu,
+    "gelu_tanh": gelu_tanh,
+    "silu": silu,
+    "mish": mish,
+    "softplus": softplus,
+    "softsign": softsign,
+    "sigmoid": sigmoid,
+    "tanh": tanh,
+    "hard_tanh": hard_tanh,
+    "hard_sigmoid": hard_sigmoid,
+    "erf": erf,
+    "normal_cdf": normal_cdf,
+    "atan": atan,
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "sign": sign,
+    "step": step,
+    "abs": Abs,
+    "exp": exp,
+    "clip": clip,
+    "dead_zone": dead_zone,
+    "soft_threshold": soft_threshold,
+}

@@ -1,0 +1,200 @@
+"""What a nonlinearity is made of: an expression in X with its parameters, or a callable."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import sympy
+
+from hermite_rmt.core.numbers import ComputedReal, RationalReal, read_real
+from hermite_rmt.hermite.integrand import X, Integrand
+from hermite_rmt.hermite.parsing import parse
+from hermite_rmt.hermite.vocabulary import FUNCTIONS
+
+Expr = Any
+
+
+@dataclass(frozen=True)
+class Source:
+    """An expression in `X` and parameters, or a callable; breakpoints and name as given by the user."""
+
+    expression: Expr | None
+    function: Callable[[Any], Any] | None = None
+    breakpoints: tuple[Any, ...] | None = None
+    label: str | None = None
+    cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name given, or the formula."""
+        if self.label is not None:
+            return self.label
+        return str(self.expression) if self.expression is not None else getattr(self.function, "__name__", "f")
+
+    @cached_property
+    def parameters(self) -> tuple[sympy.Symbol, ...]:
+        """The free symbols other than the variable, by name."""
+        if self.expression is None:
+            return ()
+        return tuple(sorted(self.expression.free_symbols - {X}, key=str))
+
+    @cached_property
+    def integrand(self) -> Integrand:
+        """The integrand of quadrature; a ValueError where parameters have no values."""
+        if self.expression is None:
+            assert self.function is not None
+            return Integrand.of_callable(self.function, self.breakpoints, self.name)
+        if self.parameters:
+            names = ", ".join(map(str, self.parameters))
+            raise ValueError(
+                f"{self.name}: the parameters {names} have no values; allowed: closed forms only, or give the values "
+                f"with substitute({{'{self.parameters[0]}': ...}})"
+            )
+        return Integrand.of_expression(self.expression, self.breakpoints, self.name)
+
+    @cached_property
+    def closed(self) -> Any:
+        """The closed form of its coefficients (`closed_form.ClosedForm`), or None."""
+        from hermite_rmt.hermite.closed_form import ClosedForm
+
+        return None if self.expression is None else ClosedForm.of(self.expression)
+
+    def substitute(self, values: Mapping[Any, Any]) -> Source:
+        """Return the source with values in place of parameters."""
+        if self.expression is None:
+            raise ValueError(f"{self.name}: a callable has no parameters")
+        by_name = {str(symbol): symbol for symbol in self.parameters}
+        unknown = sorted(set(map(str, values)) - set(by_name))
+        if unknown:
+            raise ValueError(f"values: got {', '.join(unknown)}; allowed: {', '.join(by_name) or 'none, f has none'}")
+        exact = {by_name[str(key)]: exact_constant(value, str(key)) for key, value in values.items()}
+        return Source(self.expression.subs(exact), None, self.breakpoints, None)
+
+    def revised(self, breakpoints: Iterable[Any] | None, name: str | None) -> Source:
+        """Return the source with another name or other breakpoints, where they are given."""
+        given = self.breakpoints if breakpoints is None else tuple(breakpoints)
+        return replace(self, breakpoints=given, label=self.label if name is None else name, cache={})
+
+    def pointwise(self, operator: Callable[..., Any], *others: Source) -> Source:
+        """Return operator(self, *others), point by point."""
+        sources = (self, *others)
+        if all(source.expression is not None for source in sources):
+            return Source(operator(*(source.expression for source in sources)), None, _union(sources))
+        return Source(None, Pointwise(operator, tuple(map(_callable, sources))), _union(sources))
+
+    def composed(self, scale: Expr, shift: Expr) -> Source:
+        """Return x -> f(scale x + shift)."""
+        points = None if self.breakpoints is None else tuple((point - shift) / scale for point in self.breakpoints)
+        if self.expression is not None:
+            return Source(self.expression.subs(X, scale * X + shift), None, points)
+        return Source(None, Pointwise(_callable(self), (_callable(Source(scale * X + shift)),)), points)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes two sources equal."""
+        expression = None if self.expression is None else sympy.srepr(self.expression)
+        return expression, self.function, self.breakpoints
+
+
+@dataclass(frozen=True)
+class Pointwise:
+    """The callable x -> operator(part(x), ...), which pickles where its parts do."""
+
+    operator: Callable[..., Any]
+    parts: tuple[Callable[[Any], Any], ...]
+
+    def __call__(self, point: Any) -> Any:
+        return self.operator(*(part(point) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """An expression as a callable of a number, an array or an mpf (in the precision of its context)."""
+
+    expression: Expr
+
+    def __call__(self, point: Any) -> Any:
+        integrand = Integrand.of_expression(self.expression)
+        if hasattr(point, "_mpf_"):
+            return integrand.multiprecision(point.context.prec)(point)
+        return integrand.double(point)
+
+
+def _callable(source: Source) -> Callable[[Any], Any]:
+    if source.expression is not None:
+        return Evaluated(source.expression)
+    assert source.function is not None
+    return source.function
+
+
+def _union(sources: Iterable[Source]) -> tuple[Any, ...] | None:
+    given = [source.breakpoints for source in sources if source.breakpoints is not None]
+    return tuple(point for points in given for point in points) if given else None
+
+
+def exact_constant(value: Any, name: str) -> Expr:
+    """Return a number as an exact SymPy constant (a float as the binary fraction it is); expressions pass through."""
+    if isinstance(value, sympy.Expr) and value.free_symbols:
+        return value
+    real = read_real(value, name)
+    if isinstance(real, RationalReal):
+        return sympy.Rational(real.rational.numerator, real.rational.denominator)
+    if isinstance(real, ComputedReal):
+        raise TypeError(f"{name}: got {value!r}; allowed: an exact number")
+    return real.expression  # type: ignore[attr-defined]
+
+
+def read_source(source: Any, variable: Any, breakpoints: Iterable[Any] | None, name: str | None) -> Source:
+    """Read whatever a user may hand over as f; see `Nonlinearity`."""
+    points = None if breakpoints is None else tuple(exact_constant(point, "breakpoints") for point in breakpoints)
+    if isinstance(source, str):
+        names = () if variable is None else (str(variable),)
+        return Source(_in_x(parse(source, names), variable), None, points, name)
+    if isinstance(source, (bool, np.bool_)):
+        raise TypeError(f"f: got {source!r}; allowed: text, a SymPy expression, a callable or a Nonlinearity")
+    if isinstance(source, (numbers.Number, np.number)) or hasattr(source, "_mpf_"):
+        return Source(exact_constant(source, "f"), None, points, name)
+    if isinstance(source, (sympy.core.relational.Relational, sympy.logic.boolalg.BooleanFunction)):
+        source = sympy.Piecewise((1, source), (0, True))
+    if isinstance(source, sympy.Expr):
+        return Source(_in_x(source, variable), None, points, name)
+    known = _known_function(source)
+    if known is not None:
+        return Source(known, None, points, name)
+    if callable(source):
+        return Source(None, source, points, name)
+    raise TypeError(f"f: got {source!r}; allowed: text, a SymPy expression, a callable or a Nonlinearity")
+
+
+def _known_function(source: Any) -> Expr | None:
+    """The expression of SymPy's, NumPy's, SciPy's or `math`'s own elementary functions."""
+    if isinstance(source, sympy.FunctionClass):
+        return source(X)
+    name = getattr(source, "__name__", "")
+    own = isinstance(source, np.ufunc) or getattr(source, "__module__", None) == "math"
+    if own and name in FUNCTIONS and 1 in FUNCTIONS[name].arity:
+        return FUNCTIONS[name].build(X)
+    return None
+
+
+def _in_x(expression: Expr, variable: Any) -> Expr:
+    """The expression with its variable replaced by `X`, floats as the exact numbers they are."""
+    floats = {number: sympy.Rational(number) for number in expression.atoms(sympy.Float)}
+    expression = expression.xreplace(floats)
+    symbols = expression.free_symbols
+    wanted = sorted({str(symbol) for symbol in symbols}) if variable is None else [str(variable)]
+    if len(wanted) > 1:
+        raise ValueError(
+            f"f: got {expression} with the symbols {', '.join(wanted)}; allowed: one variable "
+            f"(say which with variable=, the others are then parameters)"
+        )
+    chosen = [symbol for symbol in symbols if str(symbol) in wanted]
+    # subs and not xreplace: functions are to see that the variable is real, sqrt(x^2) is |x|
+    for symbol in chosen:
+        expression = expression if symbol == X else expression.subs(symbol, X)
+    return expression
