@@ -66,6 +66,11 @@ class Kernel:
         )
         return compiled
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The compiled function of doubles as it is: scalars or arrays, nothing converted, broadcast or silenced."""
+        return self._double
+
     def double(self, *values: Any) -> tuple[np.ndarray, ...]:
         """Evaluate in double (or complex double) precision; arguments and constants broadcast together.
 

@@ -37,6 +37,7 @@ class Pencil:
     offset : the constant term
     self_adjoint : whether L is symmetric (then ``in`` equals ``out``)
     determinant : of the matrix that made it so; where it vanishes the plain pencil is needed
+    inverses : the rows E u = form that come from an inverse E^-1 (plain pencil)
     """
 
     types: tuple[Any, ...]
@@ -49,6 +50,7 @@ class Pencil:
     offset: Any = sympy.S.Zero
     self_adjoint: bool = False
     determinant: Any = sympy.S.One
+    inverses: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -102,6 +104,7 @@ class _Circuit:
     def __init__(self) -> None:
         self.types: list[Any] = []
         self.rows: list[Form] = []  # the equation of variable k: sum of rows[k] = 0
+        self.inverses: list[int] = []
         self._applied: dict[Any, Form] = {}
         self._defined: dict[Any, int] = {}
 
@@ -140,6 +143,7 @@ class _Circuit:
                 form = self.apply(factor, form)
             return form
         index = self.variable(node.rows)
+        self.inverses.append(index)
         self.rows[index] = _combine(
             [(1, self.apply(node.parts[0], {(None, index): sympy.S.One})), (-1, form)]
         )
@@ -176,7 +180,17 @@ def linearise(node: Node) -> Pencil:
             else:
                 groups[2 if letter.low_rank else 1].setdefault(letter, {})[row, variable] = -scalar
     deterministic, letters, low_rank = groups
-    return Pencil(tuple(circuit.types), constant, deterministic, letters, low_rank, output, source, offset)
+    return Pencil(
+        tuple(circuit.types),
+        constant,
+        deterministic,
+        letters,
+        low_rank,
+        output,
+        source,
+        offset,
+        inverses=tuple(circuit.inverses),
+    )
 
 
 def without_low_rank(node: Node) -> Node:

@@ -1,0 +1,243 @@
+"""Pencil -> matrix Dyson equation (L_0 - eta(R)) R = 1, split by dimension.
+
+R = E L^-1 in the limit. Its blocks are scalar (times the identity of their dimension), or functions of the
+deterministic matrices: one scalar matrix for every atom of a joint spectral law. Blocks between different
+dimensions vanish, so each dimension has its own small equation; eta couples them through normalised traces:
+
+    eta(R)_ij = sum A^x_ik A^y_lj cov(x, y) (size of k / base) <R_kl>       over letters x at (i, k), y at (l, j)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.equivalents.pattern import inverse_support
+from hermite_rmt.equivalents.pencil import Pencil, Sparse
+from hermite_rmt.equivalents.reading import Letter
+from hermite_rmt.equivalents.system import EquationSystem
+
+# Path parameters of the numerical solution: every covariance times SCALE (0 is deterministic, 1 the model), and
+# SHIFT times the identity added to everything that is inverted.
+SCALE = sympy.Dummy("scale", nonnegative=True)
+SHIFT = sympy.Dummy("shift", nonnegative=True)
+BRANCH = (
+    "the solution continued from R = L_0^-1 at vanishing covariance (every covariance times s, s from 0 to 1); "
+    "the path is recorded, a bound alone selects nothing"
+)
+CITATIONS = (
+    "Helton, Rashidi Far, Speicher, Operator-valued semicircular elements (2007), arXiv math/0703510",
+    "Helton, Mai, Speicher, Applications of realizations (2018), arXiv 1511.05330",
+    "Erdos, The matrix Dyson equation and its applications (2019), arXiv 1903.10060",
+)
+_NAMES = "ghkqrstu"
+
+
+@dataclass(frozen=True)
+class Species:
+    """A dimension with one atom of its spectral law: the blocks, the weight, and the eigenvalues there."""
+
+    dimension: Any
+    blocks: tuple[int, ...]
+    weight: Any
+    eigenvalues: Mapping[Any, Any]
+    label: str
+
+
+def species_of(pencil: Pencil) -> tuple[Species, ...]:
+    """Return the species of a pencil: one for every dimension and atom."""
+    found = []
+    for position, dimension in enumerate(pencil.dimensions):
+        blocks = tuple(pencil.blocks(dimension))
+        matrices = [m for m in pencil.deterministic if m.shape[0] == dimension]
+        families = {m.family for m in matrices}
+        if len(families) > 1:
+            raise ExpressionError(
+                f"deterministic matrices {', '.join(map(str, matrices))} on the dimension {dimension}: allowed: one "
+                "commuting family with a joint spectral law, made by commuting(...)"
+            )
+        name = _NAMES[position % len(_NAMES)]
+        if not families:
+            found.append(Species(dimension, blocks, sympy.S.One, {}, name))
+            continue
+        (_, atoms) = next(iter(families))
+        for number, atom in enumerate(atoms, 1):
+            eigenvalues = {m: atom[1 + m.index] for m in matrices}
+            found.append(Species(dimension, blocks, atom[0], eigenvalues, f"{name}{number}_"))
+    return tuple(found)
+
+
+def covariance(first: Letter, second: Letter) -> Any:
+    """Return the factor of E[first M second]: times <M>, and the relative size of M where entries are O(1)."""
+    left, right = first.left, second.left
+    common = left.covariance_with(right)
+    if common == 0:
+        return sympy.S.Zero
+    return common * (left.crossed if first.transposed != second.transposed else left.direct)
+
+
+class Dyson:
+    """The Dyson equation of one pencil.
+
+    Parameters
+    ----------
+    pencil : Pencil
+    ratios : each dimension over the base dimension
+    avoid : names of symbols the unknowns must not be called
+    """
+
+    def __init__(self, pencil: Pencil, ratios: Mapping[Any, Any], avoid: Iterable[str] = ()) -> None:
+        self.pencil = pencil
+        self.ratios = dict(ratios)
+        self.species = species_of(pencil)
+        taken = set(avoid)
+        self._symbols: dict[tuple[int, int, int], Any] = {}
+        for number, kind in enumerate(self.species):
+            for a, i in enumerate(kind.blocks):
+                for b, j in enumerate(kind.blocks):
+                    if (i, j) not in self.support:
+                        continue
+                    if pencil.self_adjoint and a > b:
+                        self._symbols[number, i, j] = self._symbols[number, j, i]
+                        continue
+                    separator = "_" if len(kind.blocks) > 9 else ""
+                    name = f"{kind.label}{a + 1}{separator}{b + 1}"
+                    while name in taken:
+                        name = f"R{name}"
+                    self._symbols[number, i, j] = sympy.Symbol(name)
+
+    @cached_property
+    def support(self) -> frozenset[tuple[int, int]]:
+        """The block pairs of R that are not proved to vanish: a set closed under R -> (L_0 - eta(R))^-1.
+
+        The power series of R in the covariance scale is built by that map from L_0^-1, so what lies outside
+        the closed set is zero to every order.
+        """
+        fixed = {pair for pair in self.pencil.constant}
+        fixed |= {pair for entries in self.pencil.deterministic.values() for pair in entries}
+        support: frozenset[tuple[int, int]] = frozenset()
+        while True:
+            inner = fixed | {(i, j) for i, j, k, l, _ in self.couplings if (k, l) in support}
+            larger = frozenset(
+                pair for d in self.pencil.dimensions for pair in inverse_support(inner, self.pencil.blocks(d))
+            )
+            if larger == support:
+                return support
+            support = larger
+
+    @cached_property
+    def couplings(self) -> tuple[tuple[int, int, int, int, Any], ...]:
+        """The covariance map: (i, j, k, l, factor) for eta(R)_ij = sum of factor <R_kl>."""
+        total: dict[tuple[int, int, int, int], Any] = {}
+        letters = list(self.pencil.letters.items())
+        for first, left in letters:
+            for second, right in letters:
+                common = covariance(first, second)
+                if common == 0:
+                    continue
+                if first.left.entries_shrink is False:
+                    common *= self.ratios[first.cols]
+                for (i, k), a in left.items():
+                    for (l, j), b in right.items():
+                        if self.pencil.types[i] == self.pencil.types[j]:
+                            key = (i, j, k, l)
+                            total[key] = total.get(key, sympy.S.Zero) + a * b * common
+        return tuple((*key, value) for key, entry in total.items() if (value := sympy.cancel(entry)) != 0)
+
+    def unknown(self, species: int, i: int, j: int) -> Any:
+        """Return the symbol of R_ij for one species, or 0."""
+        return self._symbols.get((species, i, j), sympy.S.Zero)
+
+    def place(self, symbol: Any) -> tuple[int, int, int]:
+        """Return (species, row, column) of an unknown."""
+        return next(place for place, known in self._symbols.items() if known == symbol)
+
+    @property
+    def unknowns(self) -> tuple[Any, ...]:
+        """All unknowns, once each."""
+        return tuple(dict.fromkeys(self._symbols.values()))
+
+    def trace(self, i: int, j: int) -> Any:
+        """Return the normalised trace <R_ij>, an average over the atoms."""
+        dimension = self.pencil.types[i]
+        return sympy.Add(
+            *(kind.weight * self.unknown(a, i, j) for a, kind in enumerate(self.species) if kind.dimension == dimension)
+        )
+
+    @cached_property
+    def eta(self) -> Sparse:
+        """The covariance map applied to the unknowns, by (row, column)."""
+        total: Sparse = {}
+        for i, j, k, l, factor in self.couplings:
+            total[i, j] = total.get((i, j), sympy.S.Zero) + factor * self.trace(k, l)
+        return {pair: value for pair, value in total.items() if value != 0}
+
+    def constant(self, species: int) -> Sparse:
+        """Return L_0 for one species: deterministic matrices replaced by their eigenvalues at the atom."""
+        kind = self.species[species]
+        result = {(i, j): value for (i, j), value in self.pencil.constant.items() if i in kind.blocks}
+        for symbol, eigenvalue in kind.eigenvalues.items():
+            for pair, value in self.pencil.deterministic[symbol].items():
+                result[pair] = result.get(pair, sympy.S.Zero) + value * eigenvalue
+        return result
+
+    def inverse_matrix(self, species: int, scale: Any = 1, shift: Any = 0) -> Sparse:
+        """Return L_0 - scale * eta(R) for one species: the inverse of R."""
+        blocks = self.species[species].blocks
+        result = self.constant(species)
+        for row in self.pencil.inverses if shift != 0 else ():
+            if row in blocks:
+                result[row, row] = result.get((row, row), sympy.S.Zero) + shift
+        for (i, j), value in self.eta.items():
+            if i in blocks:
+                result[i, j] = result.get((i, j), sympy.S.Zero) - scale * value
+        return result
+
+    def residuals(self, scale: Any = 1, shift: Any = 0) -> tuple[Any, ...]:
+        """Return the entries of (L_0 + shift - scale * eta(R)) R - 1 that are not identically zero."""
+        result = []
+        for number, kind in enumerate(self.species):
+            matrix = self.inverse_matrix(number, scale, shift)
+            rows: dict[int, list[tuple[int, Any]]] = {}
+            for (i, k), value in matrix.items():
+                rows.setdefault(i, []).append((k, value))
+            for i in kind.blocks:
+                for j in kind.blocks:
+                    terms = [value * self.unknown(number, k, j) for k, value in rows.get(i, ())]
+                    entry = sympy.Add(*terms, sympy.S.NegativeOne if i == j else sympy.S.Zero)
+                    if entry != 0:
+                        result.append(entry)
+        return tuple(result)
+
+    def observable(self) -> Any:
+        """Return the limiting normalised trace of the expression: offset + out^T <R> in."""
+        terms = [
+            left * right * self.trace(i, j)
+            for i, left in self.pencil.output.items()
+            for j, right in self.pencil.input.items()
+        ]
+        return sympy.Add(self.pencil.offset, *terms)
+
+    def system(self, scale: Any = 1, shift: Any = 0) -> EquationSystem:
+        """Return the equations as an `EquationSystem`, with the trace as an observable."""
+        residuals, trace = self.residuals(scale, shift), self.observable()
+        unknowns = self.unknowns
+        symbols = set().union(trace.free_symbols, *(r.free_symbols for r in residuals)) - set(unknowns)
+        meanings = {
+            symbol: f"normalised trace of block ({i + 1}, {j + 1}) of E L^-1 on the dimension {self.species[a].dimension}"
+            for (a, i, j), symbol in self._symbols.items()
+        }
+        return EquationSystem(
+            unknowns,
+            tuple(sorted(symbols, key=str)),
+            residuals,
+            BRANCH,
+            {"trace": trace},
+            meanings,
+            CITATIONS,
+        )

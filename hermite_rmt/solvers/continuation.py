@@ -1,0 +1,214 @@
+"""Newton and continuation for compiled polynomial systems, in double precision or to any number of digits.
+
+A branch is selected by where it starts: the solution is followed along a path of parameters from a point where
+it is known. Every accepted step needs a small first Newton correction and contraction, so that the path is followed
+rather than left; the path is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from hermite_rmt.core.contexts import local_context
+
+Parameters = Sequence[Any]
+FIRST_CORRECTION = 0.25  # relative size of the first Newton correction that still counts as following the path
+
+
+class ContinuationError(ArithmeticError):
+    """The path could not be followed; the message says where it ended."""
+
+
+class CompiledKernel(Protocol):
+    """What the solver needs of a kernel: compiled functions of scalars."""
+
+    @property
+    def function(self) -> Callable[..., Sequence[Any]]:
+        """The function of doubles."""
+        ...
+
+    def multiprecision(self, precision: int) -> Callable[..., Sequence[Any]]:
+        """The function of numbers of the local context of `precision` bits."""
+        ...
+
+
+@dataclass(frozen=True)
+class CompiledSystem:
+    """A square system F(x, parameters) = 0 with its exact Jacobian.
+
+    Attributes
+    ----------
+    kernel : compiled function of (unknowns, parameters): residuals, then the nonzero entries of the Jacobian
+    size : the number of unknowns
+    pattern : (row, column) of each Jacobian entry
+    layout : for each unknown (group, row, column), its place in a matrix; used to judge the size of corrections
+    """
+
+    kernel: CompiledKernel
+    size: int
+    pattern: tuple[tuple[int, int], ...]
+    layout: tuple[tuple[int, int, int], ...]
+
+
+@dataclass
+class Arithmetic:
+    """One system at one precision: None is double, otherwise bits of a local mpmath context."""
+
+    system: CompiledSystem
+    precision: int | None = None
+    steps: int = 0
+    _function: Callable[..., Sequence[Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        kernel = self.system.kernel
+        self._function = kernel.function if self.precision is None else kernel.multiprecision(self.precision)
+        self._rows = np.array([row for row, _ in self.system.pattern], dtype=int)
+        self._columns = np.array([column for _, column in self.system.pattern], dtype=int)
+
+    def array(self, values: Sequence[Any]) -> np.ndarray:
+        """Return unknowns or parameters as an array of this precision."""
+        if self.precision is None:
+            numbers = [complex(value) for value in values]
+            real = all(number.imag == 0 for number in numbers)
+            return np.array([number.real for number in numbers] if real else numbers)
+        context = local_context(self.precision)
+        result = np.empty(len(values), dtype=object)
+        result[:] = [context.convert(value) for value in values]
+        return result
+
+    def evaluate(self, x: np.ndarray, parameters: Parameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return the residuals and the Jacobian."""
+        with np.errstate(all="ignore"):
+            values = self._function(*x, *parameters)
+        size = self.system.size
+        if self.precision is None:
+            flat = np.array(values)
+        else:
+            flat = np.empty(len(values), dtype=object)
+            flat[:] = values
+        jacobian = np.zeros((size, size), dtype=flat.dtype)
+        jacobian[self._rows, self._columns] = flat[size:]
+        return flat[:size], jacobian
+
+    def correction(self, x: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """Return the Newton correction at x."""
+        self.steps += 1
+        residual, jacobian = self.evaluate(x, parameters)
+        return self.solve(jacobian, -residual)
+
+    def solve(self, matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Solve a linear system, rows scaled to equal size."""
+        if self.precision is not None:
+            return _eliminate(matrix, right)
+        size = np.max(np.abs(matrix), axis=1)
+        if not np.all(np.isfinite(size)) or not np.all(size > 0):
+            raise ContinuationError("the Jacobian is singular or not finite")
+        try:
+            return np.linalg.solve(matrix / size[:, None], right / size)
+        except np.linalg.LinAlgError:
+            raise ContinuationError("the Jacobian is singular") from None
+
+    def scales(self, x: np.ndarray) -> np.ndarray:
+        """Return a natural size for each unknown: (largest of its row)(largest of its column)/(largest of all)."""
+        sizes = np.array([float(abs(value)) for value in x])
+        largest: dict[tuple[str, int, int], float] = {}
+        keys = [(("all", g, 0), ("row", g, i), ("column", g, j)) for g, i, j in self.system.layout]
+        for size, names in zip(sizes, keys, strict=True):
+            for name in names:
+                largest[name] = max(largest.get(name, 0.0), size)
+        natural = np.array(
+            [largest[row] * (largest[column] / (largest[whole] or 1.0)) for whole, row, column in keys]
+        )
+        return np.maximum(np.maximum(sizes, natural), 1e-300)
+
+    def newton(self, x: np.ndarray, parameters: Parameters, tolerance: float, guarded: bool = True) -> np.ndarray:
+        """Return the solution Newton's method reaches from x.
+
+        ``guarded`` demands a small first correction and contraction from the first step on.
+
+        Raises
+        ------
+        ContinuationError
+            If it does not contract.
+        """
+        previous = np.inf
+        for step in range(60):
+            change = self.correction(x, parameters)
+            size = float(np.max([float(abs(d)) / s for d, s in zip(change, self.scales(x), strict=True)], initial=0.0))
+            if not np.isfinite(size):
+                raise ContinuationError("a Newton step is not finite")
+            if guarded and step == 0 and size > FIRST_CORRECTION:
+                raise ContinuationError("the first Newton correction is too large")
+            x = x + change
+            if size <= tolerance:
+                return x
+            if step > 1 and size > 0.5 * previous:
+                if self.precision is None and size < 1e-6:
+                    return x  # rounding errors: a solve at higher precision takes over
+                raise ContinuationError("Newton's method does not contract")
+            previous = size
+        raise ContinuationError("Newton's method ran out of steps")
+
+    def follow(
+        self, x: np.ndarray, path: Callable[[float], Parameters], first: float = 0.2, shortest: float = 1e-5
+    ) -> tuple[np.ndarray, list[float]]:
+        """Follow the solution from path(0), where it is x, to path(1).
+
+        Returns
+        -------
+        (solution at path(1), the accepted points of the path)
+        """
+        tolerance = 1e-9 if self.precision is None else 2.0 ** (-self.precision / 2)
+        here, step = 0.0, first
+        trail = [0.0]
+        last: tuple[float, np.ndarray] | None = None
+        while here < 1:
+            there = min(1.0, here + step)
+            guess = x
+            if last is not None:
+                guess = x + (x - last[1]) * ((there - here) / (here - last[0]))
+            try:
+                new = self.newton(guess, path(there), tolerance)
+            except ContinuationError as reason:
+                step = (there - here) / 2
+                if step < shortest:
+                    raise ContinuationError(f"the path could not be followed beyond {here:.6g} of it: {reason}") from None
+                continue
+            last, here, x = (here, x), there, new
+            trail.append(here)
+            step *= 1.6
+        return x, trail
+
+
+def _eliminate(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Gaussian elimination with scaled partial pivoting on objects (mpf or mpc), zeros skipped."""
+    size = len(right)
+    rows = [[*row, entry] for row, entry in zip(matrix.tolist(), right.tolist(), strict=True)]
+    weights = [max(abs(value) for value in row[:-1]) for row in rows]
+    for k in range(size):
+        pivot = max(range(k, size), key=lambda i: abs(rows[i][k]) / weights[i] if weights[i] else -1)
+        if not rows[pivot][k]:
+            raise ContinuationError("the Jacobian is singular")
+        rows[k], rows[pivot], weights[k], weights[pivot] = rows[pivot], rows[k], weights[pivot], weights[k]
+        head = rows[k]
+        columns = [j for j in range(k + 1, size + 1) if head[j]]
+        for i in range(k + 1, size):
+            row = rows[i]
+            if row[k]:
+                factor = row[k] / head[k]
+                for j in columns:
+                    row[j] = row[j] - factor * head[j]
+    solution: list[Any] = [None] * size
+    for k in reversed(range(size)):
+        total = rows[k][size]
+        for j in range(k + 1, size):
+            if rows[k][j]:
+                total = total - rows[k][j] * solution[j]
+        solution[k] = total / rows[k][k]
+    result = np.empty(size, dtype=object)
+    result[:] = solution
+    return result

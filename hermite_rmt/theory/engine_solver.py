@@ -1,0 +1,153 @@
+"""Numbers for derived systems: the branch by continuation, then Newton to the digits asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy
+
+from hermite_rmt.codegen import Kernel
+from hermite_rmt.core.contexts import bits, local_context
+from hermite_rmt.equivalents.dyson import SCALE, SHIFT
+from hermite_rmt.equivalents.system import EquationSystem
+from hermite_rmt.solvers.continuation import Arithmetic, CompiledSystem, ContinuationError
+
+Exact = Callable[[int], Any]  # precision in bits -> number of the local context of that precision
+SHIFTS = (1.0, 1e3)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Parameter values of one point, to any precision."""
+
+    exact: Mapping[Any, Exact]
+
+    def at(self, symbols: Sequence[Any], precision: int, scale: Any = 1, shift: Any = 0) -> list[Any]:
+        """Return the values in the order of `symbols`, the path parameters included."""
+        special = {SCALE: scale, SHIFT: shift}
+        return [special[s] if s in special else self.exact[s](precision) for s in symbols]
+
+    def doubles(self, symbols: Sequence[Any], scale: float = 1.0, shift: float = 0.0) -> list[Any]:
+        """Return the values as floats or complex numbers."""
+        values = self.at(symbols, 80, scale, shift)
+        return [float(v) if not getattr(v, "imag", 0) else complex(v) for v in values]
+
+
+@dataclass
+class CompiledEquations:
+    """An `EquationSystem` with path parameters, compiled: residuals, Jacobian, observables and their derivatives."""
+
+    system: EquationSystem
+    layout: tuple[tuple[int, int, int], ...]
+    derivative: Any = None
+    compiled: CompiledSystem = field(init=False)
+
+    def __post_init__(self) -> None:
+        jacobian = self.system.jacobian
+        arguments = (*self.system.unknowns, *self.system.parameters)
+        kernel = Kernel(arguments, [*self.system.residuals, *jacobian.values()])
+        self.compiled = CompiledSystem(kernel, len(self.system.unknowns), tuple(jacobian), self.layout)
+        self.names = tuple(self.system.observables)
+        values = list(self.system.observables.values())
+        expressions = list(values)
+        if self.derivative is not None:
+            expressions += [sympy.diff(r, self.derivative) for r in self.system.residuals]
+            for value in values:
+                expressions += [sympy.diff(value, self.derivative)]
+                expressions += [sympy.diff(value, unknown) for unknown in self.system.unknowns]
+        self._observables = Kernel(arguments, expressions)
+
+    def observe(self, arithmetic: Arithmetic, x: np.ndarray, parameters: Sequence[Any]) -> list[Any]:
+        """Return the observables, then their total derivatives by the derivative symbol (implicit differentiation)."""
+        assert arithmetic.precision is not None
+        values = self._observables.multiprecision(arithmetic.precision)(*x, *parameters)
+        count, size = len(self.names), len(x)
+        result = list(values[:count])
+        if self.derivative is None:
+            return result
+        explicit = np.empty(size, dtype=object)
+        explicit[:] = values[count : count + size]
+        _, jacobian = arithmetic.evaluate(x, parameters)
+        change = -arithmetic.solve(jacobian, explicit)
+        context = local_context(arithmetic.precision)
+        for number in range(count):
+            start = count + size + number * (size + 1)
+            gradient = values[start + 1 : start + 1 + size]
+            result.append(values[start] + context.fsum(g * d for g, d in zip(gradient, change, strict=True)))
+        return result
+
+
+@dataclass(frozen=True)
+class Solved:
+    """One solved point: unknowns and observables of the context of `precision` bits, and how it was reached."""
+
+    unknowns: np.ndarray
+    observables: list[Any]
+    precision: int
+    residual: float
+    steps: int
+    notes: tuple[str, ...]
+
+
+def branch_by_scale(equations: CompiledEquations, point: Point) -> tuple[np.ndarray, int, tuple[str, ...]]:
+    """Return a double approximation of the physical branch: covariance scale 0 to 1, shifted if that is too steep."""
+    symbols = equations.system.parameters
+    reasons = []
+    for precision in (None, 200):
+        arithmetic = Arithmetic(equations.compiled, precision)
+
+        def parameters(scale: float, shift: float, precision: int | None = precision) -> list[Any]:
+            if precision is None:
+                return point.doubles(symbols, scale, shift)
+            return point.at(symbols, precision, scale, shift)
+
+        for largest in (0.0, *SHIFTS):
+            try:
+                start = arithmetic.array([0] * equations.compiled.size)
+                x = arithmetic.newton(start, parameters(0.0, largest), 1e-6, guarded=False)
+                x, trail = arithmetic.follow(x, lambda s, t=largest: parameters(s, t))  # type: ignore[misc]
+                notes = [f"covariance scale 0 to 1 in {len(trail) - 1} steps at shift {largest:g}"]
+                if largest:
+                    x, trail = arithmetic.follow(
+                        x, lambda u, t=largest: parameters(1.0, t * 10.0 ** (-16 * u)), first=1 / 32  # type: ignore[misc]
+                    )
+                    notes.append(f"shift {largest:g} to {largest * 1e-16:g} in {len(trail) - 1} steps, then to 0")
+                    x = arithmetic.newton(x, parameters(1.0, 0.0), 1e-9)
+                if precision is not None:
+                    notes.append(f"followed with {precision} bits")
+                return x, arithmetic.steps, tuple(notes)
+            except ContinuationError as reason:
+                reasons.append(f"shift {largest:g}: {reason}")
+    raise ContinuationError("; ".join(reasons))
+
+
+def refine(
+    equations: CompiledEquations, point: Point, start: np.ndarray, digits: int, steps: int = 0, notes: tuple[str, ...] = ()
+) -> Solved:
+    """Return the solution near `start` to `digits` digits: two precisions must agree on every observable."""
+    symbols = equations.system.parameters
+    precision = bits(digits + 12)
+    previous: list[Any] | None = None
+    x = start
+    for _ in range(8):
+        arithmetic = Arithmetic(equations.compiled, precision)
+        parameters = [arithmetic.array([value])[0] for value in point.at(symbols, precision)]
+        tolerance = 2.0 ** max(-precision // 2 - 8, -1000)
+        x = arithmetic.newton(arithmetic.array(x), parameters, tolerance, guarded=False)
+        observables = equations.observe(arithmetic, x, parameters)
+        steps += arithmetic.steps
+        if previous is not None and _agree(previous, observables, digits + 2):
+            residual = max((float(abs(r)) for r in arithmetic.evaluate(x, parameters)[0]), default=0.0)
+            return Solved(x, observables, precision, residual, steps, notes)
+        previous = observables
+        precision = math.ceil(1.25 * precision) + 32
+    raise ContinuationError(f"{digits} digits were not reached: two precisions never agreed")
+
+
+def _agree(first: Sequence[Any], second: Sequence[Any], digits: int) -> bool:
+    tolerance = local_context(64).mpf(10) ** -digits
+    return all(abs(a - b) <= abs(b) * tolerance for a, b in zip(first, second, strict=True))
