@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from hermite_rmt.simulation.checks import Array
 
@@ -53,7 +53,7 @@ class Statistic:
         trials = len(self.samples)
         if trials == 1:
             return -math.inf, math.inf
-        half = float(stats.t.ppf((1 + level) / 2, trials - 1)) * self.standard_error
+        half = float(stdtrit(trials - 1, (1 + level) / 2)) * self.standard_error
         return self.mean - half, self.mean + half
 
     def __repr__(self) -> str:

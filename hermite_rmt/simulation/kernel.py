@@ -1,62 +1,58 @@
-"""Attention kernels and features at finite n and p, in place and through symmetric BLAS."""
+"""Scores and attention kernels at finite n and p, in place and through symmetric BLAS."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.linalg import blas
 
 from hermite_rmt.simulation.checks import Array
-from hermite_rmt.simulation.tokens import Tokens
+from hermite_rmt.simulation.products import gram_of_columns, product, transposed_product, transposed_times
+
+#: A function of arrays, entry by entry.
+Entrywise: TypeAlias = Callable[[Array], Any]
 
 #: Columns handled at a time, so that the temporaries of f and of the mirroring stay in the cache.
 BLOCK = 128
 
 
-def column_blocks(n: int) -> Iterator[slice]:
-    """Yield slices that cut n columns into blocks."""
-    for start in range(0, n, BLOCK):
-        yield slice(start, min(start + BLOCK, n))
+def rank_one_scores(X: Array, w_K: Array, w_Q: Array) -> tuple[Array, bool]:
+    """Return X^T (I + w_K w_Q^T) X / sqrt p in Fortran order, and whether it is symmetric.
+
+    A symmetric result (w_K or w_Q zero, or the two equal or opposite) has only its lower triangle set.
+    """
+    scale = 1.0 / math.sqrt(len(X))
+    S = gram_of_columns(X, scale)
+    if not w_K.any() or not w_Q.any():
+        return S, True
+    keys = transposed_times(X, w_K)
+    for sign in (1.0, -1.0):
+        if np.array_equal(w_K, sign * w_Q):
+            return blas.dsyr(sign * scale, keys, lower=1, a=S, overwrite_a=1), True
+    mirror_lower(S)
+    return blas.dger(scale, keys, transposed_times(X, w_Q), a=S, overwrite_a=1), False
 
 
-def mirror_lower(matrix: Array) -> None:
-    """Copy the lower triangle of a square matrix onto its upper one, in place."""
-    n = len(matrix)
-    for columns in column_blocks(n):
-        block = matrix[columns, columns]
-        block[...] = np.tril(block) + np.tril(block, -1).T
-        matrix[columns, columns.stop :] = matrix[columns.stop :, columns].T
+def matrix_scores(X: Array, weights: Array) -> tuple[Array, bool]:
+    """Return X^T W X / (s sqrt p) for any p x p matrix W, and False: it is not symmetric.
 
-
-def is_symmetric(w_K: Array, w_Q: Array) -> bool:
-    """Whether w_K w_Q^T is symmetric exactly: a zero vector, or equal or opposite ones."""
-    return not w_K.any() or not w_Q.any() or np.array_equal(w_K, w_Q) or np.array_equal(w_K, -w_Q)
-
-
-def scores(X: Array, w_K: Array, w_Q: Array) -> tuple[Array, bool]:
-    """Return X^T (I + w_K w_Q^T) X / sqrt p in Fortran order, and whether only its lower triangle is filled.
-
-    The lower triangle alone is filled when the matrix is symmetric.
+    s = sqrt(tr W W^T / p) makes the scores of independent tokens have variance 1, as they have for W = I.
     """
     p = len(X)
-    S = blas.dsyrk(1.0 / math.sqrt(p), X.T, lower=1)
-    keys, queries = X.T @ w_K, X.T @ w_Q
-    symmetric = is_symmetric(w_K, w_Q)
-    if not symmetric:
-        mirror_lower(S)
-        S = blas.dger(1.0 / math.sqrt(p), keys, queries, a=S, overwrite_a=1)
-    elif w_K.any() and w_Q.any():
-        sign = 1.0 if np.array_equal(w_K, w_Q) else -1.0
-        S = blas.dsyr(sign / math.sqrt(p), keys, lower=1, a=S, overwrite_a=1)
-    return S, symmetric
+    size = float(np.linalg.norm(weights)) / math.sqrt(p)
+    return transposed_product(X, product(weights, X), 1.0 / (size * math.sqrt(p))), False
 
 
-def apply_entrywise(f: Callable[[Array], Any], S: Array, scale: float, lower: bool) -> None:
-    """Replace S by scale * f(S) in place, block of columns by block; only at and below the diagonal if `lower`.
+def kernel_of_scores(S: Array, symmetric: bool, p: int, f: Entrywise, diagonal: float | None) -> Array:
+    """Turn the scores S into the kernel f(S) / sqrt p in place, and return it.
+
+    Parameters
+    ----------
+    S : (n, n) scores in Fortran order, overwritten; if `symmetric`, only the lower triangle is read and set
+    diagonal : the constant d on the kernel's diagonal, or None to keep f's own
 
     Raises
     ------
@@ -65,20 +61,27 @@ def apply_entrywise(f: Callable[[Array], Any], S: Array, scale: float, lower: bo
     ValueError
         If f returns another shape than its argument's.
     """
-    for columns in column_blocks(len(S)):
-        block = S[columns.start :, columns] if lower else S[:, columns]
+    if diagonal is not None:  # f may overflow at the diagonal's own scores, of size sqrt p
+        np.fill_diagonal(S, S[-1, 0])
+    for columns in _column_blocks(len(S)):
+        if symmetric:  # f is to see scores alone, not what lies above the diagonal
+            _mirror_block(S[columns, columns])
+        block = S[columns.start :, columns] if symmetric else S[:, columns]
         values = np.asarray(f(block))
         if values.dtype.kind not in "fiub":
             raise TypeError(f"f: got values of dtype {values.dtype}; allowed: real numbers")
         if values.shape not in ((), block.shape):
             raise ValueError(f"f: got values of shape {values.shape} at {block.shape}; allowed: the same shape")
-        np.multiply(values, scale, out=block)
+        np.multiply(values, 1.0 / math.sqrt(p), out=block)
+    if diagonal is not None:
+        np.fill_diagonal(S, diagonal)
+    return S
 
 
 def attention_kernel(
-    X: Array, f: Callable[[Array], Any], w_K: Array, w_Q: Array, diagonal: float | None = 0.0
-) -> tuple[Array, bool]:
-    """Return K = f(X^T (I + w_K w_Q^T) X / sqrt p) / sqrt p with its diagonal replaced by `diagonal`.
+    X: Array, f: Entrywise, w_K: Array, w_Q: Array, diagonal: float | None = 0.0, weights: Array | None = None
+) -> Array:
+    """Return K = f(X^T (I + w_K w_Q^T) X / sqrt p) / sqrt p, (n, n), with its diagonal replaced by `diagonal`.
 
     Parameters
     ----------
@@ -86,57 +89,38 @@ def attention_kernel(
     f : entrywise nonlinearity of arrays
     w_K, w_Q : (p,) key and query directions
     diagonal : the constant d, or None to keep f's own diagonal
+    weights : (p, p) instead of I + w_K w_Q^T, scaled as in `matrix_scores`
 
-    Returns
-    -------
-    K, lower : the (n, n) kernel in Fortran order, and whether it is symmetric with only its lower triangle filled
+    Raises
+    ------
+    ValueError
+        If f is not finite at a score.
     """
-    K, lower = scores(X, w_K, w_Q)
-    apply_entrywise(f, K, 1.0 / math.sqrt(len(X)), lower)
-    if diagonal is not None:
-        np.fill_diagonal(K, diagonal)
-    return K, lower
+    S, symmetric = rank_one_scores(X, w_K, w_Q) if weights is None else matrix_scores(X, weights)
+    K = kernel_of_scores(S, symmetric, len(X), f, diagonal)
+    if symmetric:
+        mirror_lower(K)
+    return require_finite(K)
 
 
-def times_kernel(X: Array, K: Array, lower: bool) -> Array:
-    """Return A = X K, (p, n), for a kernel as `attention_kernel` returns it."""
-    if lower:
-        return np.asarray(blas.dsymm(1.0, K, X.T, side=0, lower=1)).T
-    return np.asarray(blas.dgemm(1.0, K, X.T, trans_a=1)).T
+def mirror_lower(matrix: Array) -> None:
+    """Copy the lower triangle of a square matrix onto its upper one, in place."""
+    for columns in _column_blocks(len(matrix)):
+        _mirror_block(matrix[columns, columns])
+        matrix[columns, columns.stop :] = matrix[columns.stop :, columns].T
 
 
-@dataclass(frozen=True)
-class AttentionFeatures:
-    """The features A = X (K + skip I) of nonlinear attention.
-
-    Attributes
-    ----------
-    f : entrywise nonlinearity of arrays, centred
-    diagonal : the constant on K's diagonal, or None to keep f's own
-    skip : weight alpha of the skip connection
-    """
-
-    f: Callable[[Array], Any]
-    diagonal: float | None = 0.0
-    skip: float = 0.0
-
-    def __call__(self, tokens: Tokens) -> Array:
-        """Return the (p, n) features of these tokens."""
-        K, lower = attention_kernel(tokens.X, self.f, tokens.w_K, tokens.w_Q, self.diagonal)
-        if self.skip:
-            K[np.diag_indices(len(K))] += self.skip
-        A = times_kernel(tokens.X, K, lower)
-        if not np.isfinite(A).all():
-            raise ValueError(
-                "f: got nan or infinite values at some scores; allowed: a function finite at every score"
-            )
-        return A
+def require_finite(values: Array) -> Array:
+    """Return `values`, computed from f at the scores, or raise if f was not finite at one of them."""
+    if not np.isfinite(values).all():
+        raise ValueError("f: got nan or infinite values at some scores; allowed: a function finite at every score")
+    return values
 
 
-@dataclass(frozen=True)
-class RawFeatures:
-    """The tokens themselves: linear regression."""
+def _column_blocks(n: int) -> Iterator[slice]:
+    for start in range(0, n, BLOCK):
+        yield slice(start, min(start + BLOCK, n))
 
-    def __call__(self, tokens: Tokens) -> Array:
-        """Return X, of shape (p, n)."""
-        return tokens.X
+
+def _mirror_block(block: Array) -> None:
+    block[...] = np.tril(block) + np.tril(block, -1).T

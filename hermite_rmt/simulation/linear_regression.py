@@ -7,7 +7,7 @@ from typing import Any
 
 from hermite_rmt.simulation.checks import positive_gammas
 from hermite_rmt.simulation.estimate import Estimate
-from hermite_rmt.simulation.kernel import RawFeatures
+from hermite_rmt.simulation.features import RawFeatures
 from hermite_rmt.simulation.randomness import Noise, Seed, trial_seeds
 from hermite_rmt.simulation.tokens import token_model
 from hermite_rmt.simulation.trial import Specification, run_trial, summarise

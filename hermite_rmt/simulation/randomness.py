@@ -56,23 +56,23 @@ def trial_seeds(rng: Seed, trials: int) -> list[np.random.SeedSequence]:
     return [child_seed(root, trial) for trial in range(positive_integer(trials, "trials"))]
 
 
-def _gaussian(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    return np.asarray(rng.standard_normal(shape), dtype=np.float64)
+def _gaussian(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    return rng.standard_normal(shape)
 
 
-def _rademacher(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    return np.asarray(2.0 * rng.integers(2, size=shape, dtype=np.int8) - 1.0, dtype=np.float64)
+def _rademacher(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    return 2.0 * rng.integers(2, size=shape, dtype=np.int8) - 1.0
 
 
-def _laplace(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _laplace(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return rng.laplace(scale=0.5**0.5, size=shape)
 
 
-def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return rng.uniform(-(3**0.5), 3**0.5, size=shape)
 
 
-def _student5(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _student5(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return rng.standard_t(5, size=shape) * 0.6**0.5
 
 

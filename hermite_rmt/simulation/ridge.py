@@ -1,24 +1,31 @@
-"""One ridge problem a gamma through the smaller Gram matrix of its features."""
+"""Ridge regression of the labels on given features: error, quadratic form and trace at several gammas."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
 from hermite_rmt.simulation.checks import Array
+from hermite_rmt.simulation.products import gram_of_columns, gram_of_rows, times, transposed_times
+from hermite_rmt.simulation.shifted import CholeskySolver, ShiftedSolver, TridiagonalSolver
+
+#: From this many gammas on, one tridiagonalisation costs less than a Cholesky factor a gamma (see benchmarks/).
+MANY_GAMMAS = 5
+
+#: Below this multiple of the Gram matrix's largest entry, gamma drowns in the matrix's rounding errors.
+SMALL_GAMMA = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeValues:
-    """What one set of features gives at each gamma.
+    """What one set of features gives, one entry a gamma.
 
     Attributes
     ----------
-    error : E = (1/n) |y - A^T w*|^2, one entry a gamma
+    error : E = (1/n) |y - A^T w*|^2
     quadratic_form : y^T Q y / n
     trace : tr Q / n
     """
@@ -28,44 +35,11 @@ class RidgeValues:
     trace: Array
 
 
-class ShiftedSolver(Protocol):
-    """The matrix G + gamma I, factored."""
-
-    def solve(self, b: Array) -> Array:
-        """Return (G + gamma I)^{-1} b."""
-        ...
-
-    def trace_inverse(self) -> float:
-        """Return tr (G + gamma I)^{-1}."""
-        ...
-
-
-class CholeskySolver:
-    """G + gamma I = L L^T; the trace of the inverse is the squared Frobenius norm of L^{-1}."""
-
-    def __init__(self, gram: Array, gamma: float) -> None:
-        shifted = np.array(gram, order="F")
-        shifted[np.diag_indices(len(shifted))] += gamma
-        self._factor, info = lapack.dpotrf(shifted, lower=1, clean=1, overwrite_a=1)
-        if info > 0:
-            raise np.linalg.LinAlgError("not positive definite")
-
-    def solve(self, b: Array) -> Array:
-        """Return (G + gamma I)^{-1} b."""
-        solution: Array = lapack.dpotrs(self._factor, b, lower=1)[0]
-        return solution
-
-    def trace_inverse(self) -> float:
-        """Return tr (G + gamma I)^{-1}."""
-        inverse, _ = lapack.dtrtri(self._factor, lower=1)
-        return float(np.vdot(inverse, inverse))
-
-
 def ridge_values(A: Array, y: Array, gammas: Sequence[float]) -> RidgeValues:
     """Return error, quadratic form and trace of Q(gamma) = (A^T A / n + gamma I)^{-1} at each gamma.
 
-    With w = w* and s = y - A^T w* = gamma Q y: error = |s|^2/n, and quadratic form = error/gamma + |w|^2, a sum of
-    positive terms.
+    Through the smaller of A^T A and A A^T. With w = w* and s = y - A^T w* = gamma Q y, the error is |s|^2/n and the
+    quadratic form error/gamma + |w|^2: sums of positive terms, so nothing cancels.
 
     Parameters
     ----------
@@ -74,26 +48,37 @@ def ridge_values(A: Array, y: Array, gammas: Sequence[float]) -> RidgeValues:
     gammas : positive numbers
     """
     p, n = A.shape
-    dual = n <= p
-    # the transpose of a C-ordered A is what Fortran sees: A^T A = (A^T)(A^T)^T
-    gram = blas.dsyrk(1.0 / n, A.T, trans=0 if dual else 1, lower=1)
+    gram = gram_of_columns(A, 1.0 / n) if n <= p else gram_of_rows(A, 1.0 / n)
+    smallest = SMALL_GAMMA * float(np.diag(gram).max())
+    ordinary = [gamma for gamma in gammas if gamma > smallest]
+    tridiagonal = TridiagonalSolver(gram) if len(ordinary) >= MANY_GAMMAS and len(gram) > 1 else None
     rows = []
     for gamma in gammas:
-        solver = CholeskySolver(gram, gamma)
+        solver: ShiftedSolver
+        if gamma <= smallest:
+            solver = CholeskySolver.of_factor((A if n <= p else A.T) / math.sqrt(n), gamma)
+        elif tridiagonal is not None:
+            solver = tridiagonal.shifted(gamma)
+        else:
+            solver = CholeskySolver.of_gram(gram, gamma)
         s, w = _residual(A, y, gamma, solver)
         error = float(s @ s) / n
-        trace = solver.trace_inverse() + (0 if dual else (n - p) / gamma)
+        trace = solver.trace_inverse() + max(n - p, 0) / gamma
         rows.append((error, error / gamma + float(w @ w), trace / n))
     return RidgeValues(*np.array(rows).T)
 
 
 def _residual(A: Array, y: Array, gamma: float, solver: ShiftedSolver) -> tuple[Array, Array]:
-    """Return s = y - A^T w* and w*, with one step of refinement through A itself."""
+    """Return s = y - A^T w* and w*, with one step of refinement through A itself.
+
+    The Gram matrix has lost what lies below its rounding errors; A has not (corrected seminormal equations,
+    Bjorck 1987).
+    """
     p, n = A.shape
     if n <= p:
         u = solver.solve(y)
-        u += solver.solve(y - A.T @ (A @ u) / n - gamma * u)
-        return gamma * u, A @ u / n
-    w = solver.solve(A @ y / n)
-    w += solver.solve(A @ (y - A.T @ w) / n - gamma * w)
-    return y - A.T @ w, w
+        u = u + solver.solve(y - transposed_times(A, times(A, u)) / n - gamma * u)
+        return gamma * u, times(A, u) / n
+    w = solver.solve(times(A, y) / n)
+    w = w + solver.solve(times(A, y - transposed_times(A, w)) / n - gamma * w)
+    return y - transposed_times(A, w), w

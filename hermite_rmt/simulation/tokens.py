@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hermite_rmt.simulation.checks import TOLERANCE, Array, finite_number, positive_integer, real_array
-from hermite_rmt.simulation.directions import check_gram, draw_vectors
+from hermite_rmt.simulation.directions import check_semidefinite, draw_vectors
 from hermite_rmt.simulation.randomness import Noise, check_noise, child_seed, draw_noise
 
 OVERLAP_NAMES = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
@@ -102,6 +102,7 @@ def token_model(
             )
     gram = _gram_of_vectors(given, p) if overlaps is None else gram_matrix(overlaps)
     _check_given(gram, given)
+    draw_vectors(gram, given, p, np.random.default_rng(0))  # raises here what would raise in a trial
     return TokenModel(n, p, gram, (given[0], given[1], given[2]), labels, noise)
 
 
@@ -118,7 +119,7 @@ def gram_matrix(overlaps: Sequence[Any]) -> Array:
     values = [finite_number(value, name) for value, name in zip(overlaps, OVERLAP_NAMES, strict=True)]
     mu_mu, mu_K, mu_Q, K_K, Q_Q, K_Q = values
     gram = np.array([[mu_mu, mu_K, mu_Q], [mu_K, K_K, K_Q], [mu_Q, K_Q, Q_Q]])
-    check_gram(gram, "overlaps")
+    check_semidefinite(gram, "overlaps")
     return gram
 
 
