@@ -1,0 +1,215 @@
+"""Proposition 1 and Theorem 1 as rational functions, in two charts; derived and proved in derivations/06.
+
+Plain arithmetic only: the same lines run on NumPy arrays, mpf, arb, dual numbers of these, and SymPy symbols.
+That is how the derivation proves them, and how every precision solves the same equations.
+
+The integrals of form (b) over the Marchenko-Pastur law are sums over the three roots x_k of
+D(x) = g (1 + eta m x) + c x (a x + k)^2, with g = gamma + sigma^2 delta and k = kappa - sigma^2 tau.
+In the variable u of
+
+    x = -zeta (u - 1)(u - cbar)/u,   |u|^2 > cbar,    cbar = min(c, 1/c), zeta = max(1, 1/c), theta = min(1, 1/c)
+
+they are symmetric functions of u_k = 1 + y_k without square roots, regular where roots collide and where a = 0.
+A chart names the three roots by three real numbers; `Roots` holds the symmetric functions the equations need, scaled by
+powers of a so that a = 0 is an ordinary point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Shape(NamedTuple):
+    """What the aspect ratio c fixes."""
+
+    c: Any
+    cbar: Any  # min(c, 1/c)
+    b: Any  # 1 - cbar, without cancellation
+    theta: Any  # min(1, 1/c)
+    beta: Any  # 1 - theta, without cancellation
+    zeta: Any  # max(1, 1/c)
+
+
+class Inputs(NamedTuple):
+    """One problem, folded so that a >= 0 (a_1, kappa -> -a_1, -kappa changes nothing but the sign of tau)."""
+
+    shape: Shape
+    a: Any  # |a_1|
+    eta: Any  # nu - a_1^2 = c sigma^2
+    kappa: Any  # (diagonal + skip - a_1) times the sign of a_1
+
+
+class Overlaps(NamedTuple):
+    """The Gram matrix of (mu, w_K, w_Q): r = |mu|^2, the parts along mu, and the Gram matrix of the parts across."""
+
+    r: Any
+    mu_K: Any
+    mu_Q: Any
+    along_KK: Any  # (mu.w_K)^2 / r
+    along_QQ: Any
+    along_KQ: Any
+    across_KK: Any  # |w_K|^2 - (mu.w_K)^2 / r
+    across_QQ: Any
+    across_KQ: Any
+
+
+@dataclass(slots=True)
+class Roots:
+    """Symmetric functions of the roots y_k = u_k - 1; a hat of the derivation is the power of a named here."""
+
+    e3: Any  # a^2 y_1 y_2 y_3
+    product: Any  # a^2 u_1 u_2 u_3
+    at_theta: Any  # a^2 prod (u_k - theta)
+    minus_theta: Any  # a^2 (u_1 u_2 u_3 - cbar theta)
+    pairs: Any  # a^4 prod_{i<j} (u_i u_j - cbar)
+    K: Any  # a^2 (b^2 + b e_1 + e_2 + e_3)
+    X: Any  # a^4 (K (e_2 + 2 e_3) + b cbar e_3)
+    gain: Any  # g / gamma, from the product of the x_k
+    k: Any  # from the sum of the x_k
+    Q: Any  # sigma^2 g m, from the sum of the products x_i x_j
+    shifted: Callable[[Any], Any]  # rho -> a^2 prod (u_k + rho)
+
+
+def symmetric_roots(inputs: Inputs, gamma: Any, F1: Any, F2: Any, f3: Any) -> Roots:
+    """Chart of the symmetric functions: F1 = a e_1, F2 = a^2 e_2, f3 = a^2 e_3 / gamma; regular at colliding roots."""
+    c, cbar, b, _, beta, zeta = inputs.shape
+    a = inputs.a
+    F3 = gamma * f3
+    aF1 = a * F1
+    a2 = a * a
+    upper = aF1 + F2 + F3
+    product = upper + a2
+    K = a2 * (b * b) + b * aF1 + F2 + F3
+    far = a2 * b**3 + (b * b) * aF1 + b * F2 + F3  # a^2 prod (b + y_k)
+    k = (zeta / 2) * ((F1 * (upper + a2 * b)) - (a * cbar) * (2 * F2 + 3 * F3)) / product
+    squares = zeta**2 * (F2 * K - (cbar * a) * (F3 * (2 * F1 + 3 * (a * b)))) / product
+    return Roots(
+        e3=F3,
+        product=product,
+        at_theta=a2 * beta**3 + beta**2 * aF1 + beta * F2 + F3,
+        minus_theta=upper + a2 * (b + cbar * beta),
+        pairs=K * K + cbar * ((aF1 + a2 * b) * K) - (a2 * cbar**2) * F3,
+        K=K,
+        X=K * (F2 + 2 * F3) + (a2 * b * cbar) * F3,
+        gain=(c * zeta**3) * (f3 * far) / product,
+        k=k,
+        Q=squares - k * k,
+        shifted=lambda rho: ((a2 * (1 + rho) + aF1) * (1 + rho) + F2) * (1 + rho) + F3,
+    )
+
+
+def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
+    """Chart of one root and a pair: f0 = y_0 / gamma, S = a (y_1 + y_2 + b), v = a^2 (u_1 u_2 - cbar).
+
+    For a complex pair near the cut |u|^2 = cbar (x near the bulk), where v -> 0: with S < 0 nothing here cancels.
+    """
+    c, cbar, b, theta, beta, zeta = inputs.shape
+    a = inputs.a
+    a2 = a * a
+    y0 = gamma * f0
+    u0 = 1 + y0
+    far0 = b + y0
+    aS = a * S
+    U = v + a2 * cbar  # a^2 u_1 u_2
+    W = v - aS  # a^2 y_1 y_2
+    far = v - cbar * aS  # a^2 (b + y_1)(b + y_2)
+    u0v = u0 * v
+    ratio = 1 / U
+    y0_far0 = y0 * far0
+    y0_over = y0_far0 / u0
+    aw0 = (a * zeta) * y0_over
+    aw = zeta * (S + (cbar * a2) * (S * ratio) - (a * (1 + cbar)) * (v * ratio))  # -a (x_1 + x_2)
+    imaginary = (zeta * v) * ratio
+    half = (S + a * (1 + cbar)) / 2
+    K = u0v - cbar * aS
+    return Roots(
+        e3=y0 * W,
+        product=u0 * U,
+        at_theta=(beta + y0) * (v - theta * aS),
+        minus_theta=cbar * a2 * (y0 + beta) + u0v,
+        pairs=v * (u0 * (u0v - cbar * aS) + (cbar * a2) * y0_far0),
+        K=K,
+        X=K * (v + y0 * (v + v) - u0 * aS) - (b * a2) * (y0_far0 * v),
+        gain=(c * zeta**3) * (f0 * far0) / u0 * (W * far * ratio),
+        k=(aw0 + aw) / 2,
+        Q=imaginary * imaginary * (U - half * half) + aw0 * (aw + aw - aw0) / 4,
+        shifted=lambda rho: (u0 + rho) * (U + rho * (aS + a2 * (1 + cbar + rho))),
+    )
+
+
+class Sums(NamedTuple):
+    """Integrals over the Marchenko-Pastur law, divided by D."""
+
+    I0: Any  # int 1/D
+    I1: Any  # int x/D
+    eta_I1: Any
+    slope: Any  # a (int x^2/D) / (int x/D)
+
+
+def sums(inputs: Inputs, roots: Roots) -> Sums:
+    """Return the integrals of Proposition 1."""
+    c, cbar, _, theta, _, zeta = inputs.shape
+    common = roots.product / roots.pairs
+    I1 = (cbar / zeta) * common
+    return Sums(
+        I0=(theta / zeta**2) * (common * roots.minus_theta) / roots.at_theta,
+        I1=I1,
+        eta_I1=inputs.eta * I1,
+        slope=(inputs.a * zeta) * (roots.K + cbar * roots.e3) / roots.product,
+    )
+
+
+def residuals(inputs: Inputs, gamma: Any, roots: Roots, integrals: Sums) -> tuple[Any, Any, Any]:
+    """Return the three equations of Proposition 1, zero on the solution.
+
+    1/G + eta I_1 = 1;   sigma^2 g m = Q  with m = G I_0, g = gamma G;   k + eta (a I_2 + k I_1) = kappa.
+    """
+    gain = roots.gain
+    return (
+        integrals.eta_I1 + 1 / gain - 1,
+        roots.Q - (inputs.eta / inputs.shape.c) * (gamma * (gain * gain) * integrals.I0),
+        roots.k + integrals.eta_I1 * (integrals.slope + roots.k) - inputs.kappa,
+    )
+
+
+def trace(roots: Roots, integrals: Sums) -> Any:
+    """Return m = lim tr Q/n."""
+    return roots.gain * integrals.I0
+
+
+def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots, integrals: Sums) -> Any:
+    """Return q = lim y^T Q y/n of Theorem 1.
+
+    A_j, B_j are the integrals of x^j/D against the measures of Stieltjes transforms 1/u (directions across the
+    signal) and 1/(u + rho), rho = r theta (along it); F, P, T, R, x_u, x_v are the sums of the theorem.
+    """
+    c, cbar, _, theta, _, zeta = inputs.shape
+    a = inputs.a
+    r = overlaps.r
+    rho = r * theta
+    k = roots.k
+    eta_m = inputs.eta * trace(roots, integrals)
+    product, K = roots.product, roots.K
+    H = K + cbar * roots.e3
+    A0 = (1 / (c * zeta**2)) * product / roots.pairs
+    A1 = zeta * A0 * H / product
+    A2 = zeta**2 * A0 * (roots.pairs + cbar * (roots.X + roots.e3 * H)) / (product * product)
+    scaled = A0 / roots.shifted(rho)
+    B0 = scaled * (product + (a * a * cbar) * rho)
+    B1 = zeta * scaled * (H + rho * K)
+    numerator = (1 + rho) * ((1 + rho) * roots.pairs + cbar * roots.X) + cbar * (roots.e3 * H)
+    B2 = zeta**2 * scaled * numerator / product
+    along = 1 + r
+    across_11, along_11 = A0 + eta_m * A1, B0 + eta_m * B1
+    across_12, along_12 = c * (a * A2 + k * A1), c * (a * B2 + k * B1)
+    F = c / along * (integrals.I0 / c + rho * B0 + eta_m * ((zeta * cbar) * A0 + rho * B1))
+    P = theta * (overlaps.across_QQ * across_11 + (along * overlaps.along_QQ) * along_11)
+    T = theta * (overlaps.across_KQ * across_12 + (along * overlaps.along_KQ) * along_12)
+    R = (-c * theta) * (gamma * roots.gain) * (overlaps.across_KK * A1 + (along * overlaps.along_KK) * B1)
+    x_u = overlaps.mu_Q * along_11  # both without the factor theta sqrt(c)
+    x_v = overlaps.mu_K * along_12
+    open_loop = 1 + a * T
+    coupling = (a * a) * (R * x_u * x_u + P * x_v * x_v) - (2 * a) * (open_loop * x_u * x_v)
+    return F + (c * theta**2) * coupling / (open_loop * open_loop - (a * a) * (P * R))

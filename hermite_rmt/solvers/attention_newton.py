@@ -1,0 +1,199 @@
+"""The double-precision iteration for attention: Newton's method, safeguarded by the contraction of form (b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from hermite_rmt.solvers.attention_equations import (
+    Inputs,
+    Roots,
+    Shape,
+    Sums,
+    pair_roots,
+    residuals,
+    sums,
+    symmetric_roots,
+)
+from hermite_rmt.solvers.attention_start import FloatArray, Physical, coordinates, first_guess
+from hermite_rmt.solvers.dual import Dual, seeds
+
+CHUNK = 4096  # points a block: its arrays stay in the cache
+TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
+SHORTENED_STEP = 3.0  # up to here it is shortened; beyond, one step of the contraction is made instead
+CONVERGED_STEP = 1e-8  # the next step would be its square
+STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP
+NEWTON_STEPS = 12  # in one round, from one set of roots
+ROUNDS = 100
+
+
+class Problem(NamedTuple):
+    """A block of points."""
+
+    inputs: Inputs
+    gamma: FloatArray
+
+    def take(self, where: FloatArray) -> Problem:
+        """Return the points selected by an index or a mask."""
+        shape = Shape(*(entry[where] for entry in self.inputs.shape))
+        _, a, eta, kappa = self.inputs
+        return Problem(Inputs(shape, a[where], eta[where], kappa[where]), self.gamma[where])
+
+    def blocks(self, points: FloatArray) -> Iterator[tuple[FloatArray, Problem]]:
+        """Split the points with these indices into blocks of at most CHUNK."""
+        for start in range(0, points.size, CHUNK):
+            block = points[start : start + CHUNK]
+            yield block, self.take(block)
+
+
+class Point(NamedTuple):
+    """The equations, with derivatives, at chart coordinates x."""
+
+    roots: Roots
+    integrals: Sums
+    residuals: tuple[Dual, Dual, Dual]
+    gamma: Dual | FloatArray
+
+
+def evaluate(problem: Problem, x: FloatArray, use_pair: bool, along_gamma: bool = False) -> Point:
+    """Evaluate with derivatives along the chart's coordinates (logarithmic for positive ones), and log gamma."""
+    one = np.ones_like(x[0])
+    values, scales = tuple(x), (x[0] if use_pair else one, one, x[2])
+    gamma: Dual | FloatArray = problem.gamma
+    if along_gamma:
+        *variables, gamma = seeds((*values, problem.gamma), (*scales, problem.gamma))
+    else:
+        variables = list(seeds(values, scales))
+    roots = (pair_roots if use_pair else symmetric_roots)(problem.inputs, gamma, *variables)
+    integrals = sums(problem.inputs, roots)
+    return Point(roots, integrals, residuals(problem.inputs, gamma, roots, integrals), gamma)
+
+
+def solve_linear(equations: tuple[Dual, Dual, Dual], right: tuple[FloatArray, ...]) -> FloatArray:
+    """Solve the 3 x 3 systems whose rows are the first three derivatives of the equations (Cramer's rule)."""
+    (a, b, c), (d, e, f), (g, h, i) = (equation.gradient[:3] for equation in equations)
+    p, q, r = right
+    ei_fh, fg_di, dh_eg = e * i - f * h, f * g - d * i, d * h - e * g
+    x = ei_fh * p + (c * h - b * i) * q + (b * f - c * e) * r
+    y = fg_di * p + (a * i - c * g) * q + (c * d - a * f) * r
+    z = dh_eg * p + (b * g - a * h) * q + (a * e - b * d) * r
+    return np.array((x, y, z)) / (a * ei_fh + b * fg_di + c * dh_eg)
+
+
+def along(quantity: Dual, step: FloatArray) -> FloatArray:
+    """Return the derivative of a quantity along a step in the chart."""
+    first, second, third = quantity.gradient[:3]
+    change: FloatArray = first * step[0] + second * step[1] + third * step[2]
+    return change
+
+
+class State:
+    """Where the iteration stands, point by point.
+
+    Attributes
+    ----------
+    physical : array (3, N), log g, Q, k of the last guess
+    chart : array (3, N), the coordinates of the solution, in the chart of pairs where `use_pair`
+    last_step : array (N,), relative size of the last Newton step; nan where not converged
+    steps : array (N,), evaluations used
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        size = problem.gamma.size
+        self.physical = np.empty((3, size))
+        for points, block in problem.blocks(np.arange(size)):
+            self.physical[:, points] = first_guess(block.inputs, block.gamma)
+        self.chart = np.full((3, size), np.nan)
+        self.use_pair = np.zeros(size, dtype=bool)
+        self.last_step = np.full(size, np.nan)
+        self.steps = np.zeros(size, dtype=int)
+
+    def accept(self, points: FloatArray, x: FloatArray, size: FloatArray) -> None:
+        """Record converged points."""
+        self.chart[:, points] = x
+        self.last_step[points] = size
+
+
+def iterate(problem: Problem) -> State:
+    """Run rounds until every point has converged; the stragglers of all blocks are pooled between rounds."""
+    state = State(problem)
+    pending = np.arange(problem.gamma.size)
+    for _ in range(ROUNDS):
+        for points, block in problem.blocks(pending):
+            found = coordinates(block.inputs, block.gamma, Physical(*state.physical[:, points]))
+            state.use_pair[points] = found.use_pair
+            for use_pair, x in ((True, found.pair), (False, found.symmetric)):
+                chosen = np.flatnonzero(found.use_pair == use_pair)
+                if chosen.size:
+                    _newton(block.take(chosen), state, points[chosen], np.array(x)[:, chosen], use_pair)
+        pending = pending[np.isnan(state.last_step[pending])]
+        if not pending.size:
+            break
+    return state
+
+
+def _newton(problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool) -> None:
+    """Newton's method in one chart; a point whose step is too large leaves with a new guess for the next round."""
+    for _ in range(NEWTON_STEPS):
+        point = evaluate(problem, x, use_pair)
+        step = solve_linear(point.residuals, tuple(-equation.value for equation in point.residuals))
+        size = _step_size(point.roots, step, x, use_pair)
+        state.steps[points] += 1
+        trusted = size < TRUSTED_STEP  # False for nan
+        if not trusted.all():
+            guess = _new_guess(problem, point, state.physical[1, points], step, size)
+            state.physical[:, points[~trusted]] = guess[:, ~trusted]
+            problem, points, x, step, size = (
+                problem.take(trusted),
+                points[trusted],
+                x[:, trusted],
+                step[:, trusted],
+                size[trusted],
+            )
+        x[0] = x[0] * np.exp(step[0]) if use_pair else x[0] + step[0]
+        x[1] += step[1]
+        x[2] *= np.exp(step[2])
+        going = size > CONVERGED_STEP
+        if not going.all():
+            state.accept(points[~going], x[:, ~going], size[~going])
+            problem, points, x, size = problem.take(going), points[going], x[:, going], size[going]
+        if not points.size:
+            return
+    stalled = size < STALLED_STEP
+    state.accept(points[stalled], x[:, stalled], size[stalled])
+
+
+def _step_size(roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) -> FloatArray:
+    """Return the largest relative change of g, k, Q and of the chart's own positive coordinates."""
+    k, Q = roots.k.value, np.maximum(roots.Q.value, 0.0)
+    square = k * k + Q
+    size = np.maximum(np.abs(along(roots.gain, step) / roots.gain.value), np.abs(step[2]))
+    np.maximum(size, np.abs(along(roots.k, step)) / np.sqrt(square), out=size)
+    np.maximum(size, np.abs(along(roots.Q, step)) / square, out=size)
+    if use_pair:
+        np.maximum(size, np.abs(step[0]), out=size)
+        np.maximum(size, np.abs(step[1]) / np.abs(x[1]), out=size)
+    return size
+
+
+def _new_guess(problem: Problem, point: Point, Q: FloatArray, step: FloatArray, size: FloatArray) -> FloatArray:
+    """Return log g, Q, k after a shortened Newton step, or where that is not to be trusted after the contraction."""
+    inputs, gamma = problem.inputs, problem.gamma
+    gain, k = point.roots.gain.value, point.roots.k.value
+    eta_I1 = point.integrals.eta_I1.value
+    g = gamma * gain
+    fraction = TRUSTED_STEP / size
+    newton = (
+        np.log(g) + fraction * along(point.roots.gain, step) / gain,
+        Q * np.exp(np.clip(fraction * along(point.roots.Q, step) / Q, -1.0, 1.0)),
+        k + fraction * along(point.roots.k, step),
+    )
+    ratio = 1 / gain + eta_I1
+    contraction = (
+        np.log(g * ratio),
+        ratio * ((inputs.eta / inputs.shape.c) * g * point.integrals.I0.value + Q * eta_I1),
+        inputs.kappa - eta_I1 * (point.integrals.slope.value + k),
+    )
+    return np.where(size < SHORTENED_STEP, newton, contraction)

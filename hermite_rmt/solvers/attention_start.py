@@ -1,0 +1,141 @@
+"""A first guess for the equations of attention in double precision, and coordinates of the charts from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hermite_rmt.solvers.attention_equations import Inputs, Shape
+
+FloatArray = np.ndarray
+
+_TINY_A = 1e-150  # below, a_1 acts as 0: keeps quotients of the start finite
+_CUBIC_STEPS = 8
+
+
+class Physical(NamedTuple):
+    """The unknowns of form (b) in another guise: log g, Q = sigma^2 g m, k = kappa - sigma^2 tau."""
+
+    log_g: FloatArray
+    Q: FloatArray
+    k: FloatArray
+
+
+def shape_of(c: FloatArray) -> Shape:
+    """Return the constants of the aspect ratio, 1 - cbar and 1 - theta without cancellation."""
+    wide = c > 1
+    cbar = np.where(wide, 1 / c, c)
+    b = np.abs(1 - c) / np.maximum(c, 1)
+    return Shape(
+        c=c,
+        cbar=cbar,
+        b=b,
+        theta=np.where(wide, cbar, 1.0),
+        beta=np.where(wide, b, 0.0),
+        zeta=np.where(wide, 1.0, 1 / c),
+    )
+
+
+def first_guess(inputs: Inputs, gamma: FloatArray) -> Physical:
+    """Return the guess that is exact for a_1 = 0 and d = 0 or for f linear, with nu + c d^2 for nu otherwise."""
+    c, a, eta = inputs.shape.c, inputs.a, inputs.eta
+    nu = eta + a * a
+    diagonal = inputs.kappa + a
+    effective = nu + c * diagonal * diagonal
+    t = _noise_root(c, c * gamma / effective)  # stands for gamma m
+    g = gamma + (gamma / t - gamma) * (eta / effective)
+    h = 1 - gamma / g
+    k = inputs.kappa - (eta / nu) * diagonal * h / (1 + h)
+    return Physical(np.log(g), (eta / c) * (g / gamma) * t, k)
+
+
+def _noise_root(c: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Return the root t in (0, 1) of t^2 (t + c - 1) = ratio (1 - t), from an upper bound by Newton's method."""
+    atom = np.maximum(1 - c, 0.0)
+    excess = np.maximum(c - 1, 0.0)
+    scale = np.minimum(c, 1.0) * ratio
+    gap = np.cbrt(scale)
+    np.minimum(gap, scale / np.maximum(atom * atom, 1e-300), out=gap)
+    np.minimum(gap, np.sqrt(ratio / np.maximum(excess, 1e-300)), out=gap)
+    s = np.minimum(gap, 1 - atom)  # t = atom + s: the small part keeps its digits
+    for _ in range(_CUBIC_STEPS):
+        t = atom + s
+        value = t * t * (s + excess) - ratio * (1 - t)
+        s = np.maximum(s - value / (t * (t + 2 * (s + excess)) + ratio), 0.1 * s)
+    return atom + s
+
+
+def isolated_root(a: FloatArray, k: FloatArray, Q: FloatArray, level: FloatArray) -> FloatArray:
+    """Return a root w > 0 of w ((k - a w)^2 + Q) = level: -w is a real root of D.
+
+    Newton's method from a side where it is monotone: from the left if the function already reaches `level` where
+    it stops being concave and increasing, from the right otherwise.
+    """
+    a = np.maximum(a, _TINY_A)
+    square = k * k + Q
+    bend = np.where(k * k > 3 * Q, (2 * k - np.sqrt(np.maximum(k * k - 3 * Q, 0.0))) / (3 * a), 2 * k / (3 * a))
+    left = (k > 0) & (bend * ((k - a * bend) ** 2 + Q) >= level)
+    upper = np.cbrt(level / (a * a))
+    right = np.where(k > 0, 2 * k / a + upper, np.minimum(upper, level / square))
+    right = np.where(k < 0, np.minimum(right, np.sqrt(level / (2 * a * np.maximum(-k, 1e-300)))), right)
+    w = np.where(left, level / square, right)
+    for _ in range(_CUBIC_STEPS):
+        difference = k - a * w
+        slope = difference * (difference - 2 * a * w) + Q
+        step = (w * (difference * difference + Q) - level) / slope
+        w = np.where(np.isfinite(step), np.clip(w - step, 0.1 * w, 10 * w), w)
+    return w
+
+
+class Coordinates(NamedTuple):
+    """A point in both charts of attention_equations, and which chart to use."""
+
+    symmetric: tuple[FloatArray, FloatArray, FloatArray]  # F1, F2, f3
+    pair: tuple[FloatArray, FloatArray, FloatArray]  # f0, S, v
+    use_pair: FloatArray
+
+
+def coordinates(inputs: Inputs, gamma: FloatArray, physical: Physical) -> Coordinates:
+    """Return the chart coordinates of the roots of D for these g, Q, k."""
+    c, cbar, b, _, _, zeta = inputs.shape
+    a = inputs.a
+    g = np.exp(physical.log_g)
+    k, Q = physical.k, physical.Q
+    level = g / c
+    w0 = isolated_root(a, k, Q, level)
+    half = k - a * w0 / 2  # mean of the pair a w_1, a w_2
+    product = (k - a * w0) ** 2 + Q
+    discriminant = a * w0 * (k - 0.75 * a * w0) - Q  # half^2 - product
+    is_complex = discriminant < 0
+    root = np.sqrt(np.abs(discriminant))
+    y0 = _positive_y(b, 1.0, w0 / zeta)
+    # a pair of real roots: the larger first, the smaller from the product
+    large = half + np.copysign(root, half)
+    small = product / large
+    ab = a * b
+    Y1, Y2 = _positive_y(ab, a, large / zeta), _positive_y(ab, a, small / zeta)
+    # a complex pair: z = u + cbar/u, the outer solution; |u|^2 - cbar from the imaginary part
+    omega_re, omega_im = half / zeta, root / zeta
+    z = (omega_re + a * (1 + cbar)) + 1j * omega_im
+    edge = 2 * a * np.sqrt(cbar)
+    twice_u = z + np.sqrt(z - edge) * np.sqrt(z + edge)
+    u_re, u_im = twice_u.real / 2, twice_u.imag / 2
+    modulus = u_re * u_re + u_im * u_im
+    v_complex = modulus * omega_im / u_im
+    S = np.where(is_complex, 2 * u_re - a * (1 + cbar), Y1 + Y2 + ab)
+    v = np.where(is_complex, v_complex, Y1 * Y2 + a * (Y1 + Y2 + ab))
+    pair_product = np.where(is_complex, v - a * S, Y1 * Y2)
+    pair_sum = S - ab
+    return Coordinates(
+        symmetric=(a * y0 + pair_sum, a * y0 * pair_sum + pair_product, y0 / gamma * pair_product),
+        pair=(y0 / gamma, S, v),
+        use_pair=is_complex & (S < 0),
+    )
+
+
+def _positive_y(b: FloatArray, scale: FloatArray | float, omega: FloatArray) -> FloatArray:
+    """Return the solution y > 0 of y (b + y) = omega (scale + y), without cancellation."""
+    shifted = omega - b
+    root = np.sqrt(shifted * shifted + 4 * scale * omega)
+    return np.where(shifted > 0, (shifted + root) / 2, 2 * scale * omega / (root - shifted))
