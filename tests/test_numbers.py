@@ -12,8 +12,9 @@ import sympy
 
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
-from hermite_rmt.core.derived import EnergyGap, exact_square
-from hermite_rmt.core.numbers import ComputedReal, KnownDigits, Parameter, combine, read_digits, read_real
+from hermite_rmt.core.derived import EnergyGap, combine, exact_square
+from hermite_rmt.core.numbers import ComputedReal, KnownDigits, read_digits, read_real
+from hermite_rmt.core.parameter import Parameter
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,60 @@
-"""Parameters computed from other parameters, without losing what is exact and without cancellation in double."""
+"""Numbers computed from other numbers, without losing what is exact and without cancellation in double."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy
 
-from hermite_rmt.core.numbers import Parameter, combine
+from hermite_rmt.core.contexts import bits
+from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real, SymbolicReal, read_real
+from hermite_rmt.core.parameter import Parameter
 
 # Floats a1 and nu this close mean nu = a1^2: the square of a double is rounded once, each factor carries its own
 _EQUAL_ULPS = 4
 _SPLITTER = 2.0**27 + 1
+
+
+def combine(function: Callable[..., Any], *operands: Real, text: str) -> Real:
+    """Return the real function(*operands), for a polynomial `function` written with +, - and *.
+
+    Exact where the operands are rational or symbolic; otherwise evaluated on demand with as many guard digits as
+    cancellation costs. A difference that stays below 10^-(2 digits + 50) of its largest operand is taken as zero.
+
+    >>> combine(lambda nu, a1: nu - a1**2, read_real("1/4", "nu"), read_real("1/2", "a1"), text="eta").rational
+    Fraction(0, 1)
+    """
+    if all(operand.rational is not None for operand in operands):
+        return RationalReal(Fraction(function(*(operand.rational for operand in operands))))
+    if all(isinstance(operand, (RationalReal, SymbolicReal)) for operand in operands):
+        exact = sympy.expand(function(*map(_as_sympy, operands)))
+        return read_real(sympy.Integer(0) if exact.equals(0) else exact, text)
+
+    def evaluate(digits: int) -> Any:
+        target = bits(digits)
+        precision = target + 32
+        while True:
+            values = [operand.mpf(precision) for operand in operands]
+            result = function(*values)
+            scale = max((value.context.mag(value) for value in values if value), default=0)
+            lost = scale - result.context.mag(result) if result else precision
+            if precision - max(lost, 0) >= target + 16:
+                return result
+            if precision > 2 * target + 170:
+                return result.context.zero
+            precision = target + 32 + min(max(lost, 0), target + 200)
+
+    return ComputedReal(evaluate, f"{text}({', '.join(operand.text for operand in operands)})")
+
+
+def _as_sympy(real: Real) -> sympy.Expr:
+    if isinstance(real, SymbolicReal):
+        return real.expression
+    assert real.rational is not None
+    return sympy.Rational(real.rational.numerator, real.rational.denominator)
 
 
 class Derived(Parameter):

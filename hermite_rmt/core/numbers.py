@@ -245,78 +245,6 @@ def _real_of_sympy(value: Any, name: str) -> Real:
     return SymbolicReal(value)
 
 
-class Parameter:
-    """A numeric parameter of any shape, exact inside: `floats` for the double kernels, `reals` for the others.
-
-    `binary` says whether a value came in as a binary float, and so carries the rounding of whoever made it.
-    """
-
-    def __init__(self, value: Any, name: str) -> None:
-        self.name = name
-        self._floats: np.ndarray | None = None
-        self._reals: np.ndarray | None = None
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize <= 8:
-            self.binary = True
-            self._floats = value.astype(float)
-            if not np.isfinite(self._floats).all():
-                worst = self._floats[~np.isfinite(self._floats)].ravel()[0]
-                raise ValueError(f"{name}: got {worst}; allowed: finite real numbers")
-            self.shape: tuple[int, ...] = value.shape
-            return
-        is_array = isinstance(value, (list, tuple)) or (hasattr(value, "__array__") and np.ndim(value))
-        entries = np.asarray(value, dtype=object) if is_array else _object_scalar(value)
-        self._reals = np.empty(entries.shape, dtype=object)
-        for index, entry in np.ndenumerate(entries):
-            self._reals[index] = read_real(entry, name)
-        self.binary = any(isinstance(entry, (float, np.floating)) for entry in entries.flat)
-        self.shape = self._reals.shape
-
-    @property
-    def has_reals(self) -> bool:
-        """Whether the exact values are at hand, or would have to be made from an array of doubles."""
-        return self._reals is not None
-
-    @property
-    def floats(self) -> np.ndarray:
-        """The values as doubles (the nearest ones)."""
-        if self._floats is None:
-            assert self._reals is not None
-            self._floats = np.asarray(np.frompyfunc(float, 1, 1)(self._reals), dtype=float)
-        return self._floats
-
-    @property
-    def reals(self) -> np.ndarray:
-        """The values as an object array of `Real`."""
-        if self._reals is None:
-            assert self._floats is not None
-            self._reals = np.empty(self.shape, dtype=object)
-            for index, entry in np.ndenumerate(self._floats):
-                self._reals[index] = read_real(float(entry), self.name)
-        return self._reals
-
-    def require(self, condition: np.ndarray, allowed: str) -> None:
-        """Raise a ValueError naming this parameter and its first value where `condition` is False."""
-        if not np.all(condition):
-            worst = np.broadcast_to(self.floats, np.shape(condition))[~np.asarray(condition)].ravel()[0]
-            raise ValueError(f"{self.name}: got {worst:.17g}; allowed: {allowed}")
-
-    def require_positive(self) -> Parameter:
-        """Return this parameter, or raise a ValueError if a value is not positive."""
-        # exact reals below the smallest double are positive numbers too
-        if self._reals is not None and self._floats is None:
-            positive = np.asarray(np.frompyfunc(lambda real: real.mpf(53) > 0, 1, 1)(self._reals), dtype=bool)
-        else:
-            positive = self.floats > 0
-        self.require(positive, "a positive number")
-        return self
-
-
-def _object_scalar(value: Any) -> np.ndarray:
-    scalar = np.empty((), dtype=object)
-    scalar[()] = value.item() if isinstance(value, np.ndarray) else value
-    return scalar
-
-
 def read_digits(digits: Any) -> int | None:
     """Check a `digits` argument: None, or a whole number from 1 to a million."""
     if digits is None:
@@ -328,54 +256,13 @@ def read_digits(digits: Any) -> int | None:
     return int(digits)
 
 
-def combine(function: Callable[..., Any], *operands: Real, text: str) -> Real:
-    """Return the real function(*operands), for a polynomial `function` written with +, - and *.
-
-    Exact where the operands are rational or symbolic; otherwise evaluated on demand with as many guard digits as
-    cancellation costs. A difference that stays below 10^-(2 digits + 50) of its largest operand is taken as zero.
-
-    >>> combine(lambda nu, a1: nu - a1**2, read_real("1/4", "nu"), read_real("1/2", "a1"), text="eta").rational
-    Fraction(0, 1)
-    """
-    if all(operand.rational is not None for operand in operands):
-        return RationalReal(Fraction(function(*(operand.rational for operand in operands))))
-    if all(isinstance(operand, (RationalReal, SymbolicReal)) for operand in operands):
-        exact = sympy.expand(function(*map(_as_sympy, operands)))
-        return _real_of_sympy(sympy.Integer(0) if exact.equals(0) else exact, text)
-
-    def evaluate(digits: int) -> Any:
-        target = bits(digits)
-        precision = target + 32
-        while True:
-            values = [operand.mpf(precision) for operand in operands]
-            result = function(*values)
-            scale = max((value.context.mag(value) for value in values if value), default=0)
-            lost = scale - result.context.mag(result) if result else precision
-            if precision - max(lost, 0) >= target + 16:
-                return result
-            if precision > 2 * target + 170:
-                return result.context.zero
-            precision = target + 32 + min(max(lost, 0), target + 200)
-
-    return ComputedReal(evaluate, f"{text}({', '.join(operand.text for operand in operands)})")
-
-
-def _as_sympy(real: Real) -> sympy.Expr:
-    if isinstance(real, SymbolicReal):
-        return real.expression
-    assert real.rational is not None
-    return sympy.Rational(real.rational.numerator, real.rational.denominator)
-
-
 __all__ = [
     "ComputedReal",
     "KnownDigits",
-    "Parameter",
     "RationalReal",
     "Real",
     "SymbolicReal",
     "bits",
-    "combine",
     "read_digits",
     "read_real",
 ]

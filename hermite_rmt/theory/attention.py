@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hermite_rmt.core.derived import Derived, EnergyGap
-from hermite_rmt.core.numbers import Parameter, Real
+from hermite_rmt.core.numbers import Real
+from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention

@@ -11,7 +11,8 @@ import sympy
 
 from hermite_rmt.codegen import Kernel
 from hermite_rmt.codegen.evaluation import evaluate
-from hermite_rmt.core.numbers import Parameter, Real
+from hermite_rmt.core.numbers import Real
+from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.simulation.linear_regression import simulate_linear_regression
 from hermite_rmt.theory.model import Model, converged, one_number

@@ -10,7 +10,8 @@ import mpmath
 import numpy as np
 
 from hermite_rmt.core.contexts import bits, local_context
-from hermite_rmt.core.numbers import KnownDigits, Parameter, RationalReal, Real, read_digits, read_real
+from hermite_rmt.core.numbers import KnownDigits, RationalReal, Real, read_digits, read_real
+from hermite_rmt.core.parameter import Parameter
 
 _GUARD_BITS = 40
 

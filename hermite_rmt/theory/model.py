@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hermite_rmt.core.numbers import Parameter, Real, read_digits
+from hermite_rmt.core.numbers import Real, read_digits
+from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hermite_rmt.core.numbers import Parameter, RationalReal, Real, combine, read_real
+from hermite_rmt.core.derived import combine
+from hermite_rmt.core.numbers import RationalReal, Real, read_real
+from hermite_rmt.core.parameter import Parameter
 
 # Relative size of a negative eigenvalue that rounding of double entries can make (design: numbers at the door)
 FLOAT_TOLERANCE = 1e-12

@@ -1,0 +1,81 @@
+"""Parameters: numbers of any shape at the door, exact inside, read as doubles or as reals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hermite_rmt.core.numbers import read_real
+
+
+class Parameter:
+    """A numeric parameter of any shape, exact inside: `floats` for the double kernels, `reals` for the others.
+
+    `binary` says whether a value came in as a binary float, and so carries the rounding of whoever made it.
+    """
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.name = name
+        self._floats: np.ndarray | None = None
+        self._reals: np.ndarray | None = None
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize <= 8:
+            self.binary = True
+            self._floats = value.astype(float)
+            if not np.isfinite(self._floats).all():
+                worst = self._floats[~np.isfinite(self._floats)].ravel()[0]
+                raise ValueError(f"{name}: got {worst}; allowed: finite real numbers")
+            self.shape: tuple[int, ...] = value.shape
+            return
+        is_array = isinstance(value, (list, tuple)) or (hasattr(value, "__array__") and np.ndim(value))
+        entries = np.asarray(value, dtype=object) if is_array else _object_scalar(value)
+        self._reals = np.empty(entries.shape, dtype=object)
+        for index, entry in np.ndenumerate(entries):
+            self._reals[index] = read_real(entry, name)
+        self.binary = any(isinstance(entry, (float, np.floating)) for entry in entries.flat)
+        self.shape = self._reals.shape
+
+    @property
+    def has_reals(self) -> bool:
+        """Whether the exact values are at hand, or would have to be made from an array of doubles."""
+        return self._reals is not None
+
+    @property
+    def floats(self) -> np.ndarray:
+        """The values as doubles (the nearest ones)."""
+        if self._floats is None:
+            assert self._reals is not None
+            self._floats = np.asarray(np.frompyfunc(float, 1, 1)(self._reals), dtype=float)
+        return self._floats
+
+    @property
+    def reals(self) -> np.ndarray:
+        """The values as an object array of `Real`."""
+        if self._reals is None:
+            assert self._floats is not None
+            self._reals = np.empty(self.shape, dtype=object)
+            for index, entry in np.ndenumerate(self._floats):
+                self._reals[index] = read_real(float(entry), self.name)
+        return self._reals
+
+    def require(self, condition: np.ndarray, allowed: str) -> None:
+        """Raise a ValueError naming this parameter and its first value where `condition` is False."""
+        if not np.all(condition):
+            worst = np.broadcast_to(self.floats, np.shape(condition))[~np.asarray(condition)].ravel()[0]
+            raise ValueError(f"{self.name}: got {worst:.17g}; allowed: {allowed}")
+
+    def require_positive(self) -> Parameter:
+        """Return this parameter, or raise a ValueError if a value is not positive."""
+        # exact reals below the smallest double are positive numbers too
+        if self._reals is not None and self._floats is None:
+            positive = np.asarray(np.frompyfunc(lambda real: real.mpf(53) > 0, 1, 1)(self._reals), dtype=bool)
+        else:
+            positive = self.floats > 0
+        self.require(positive, "a positive number")
+        return self
+
+
+def _object_scalar(value: Any) -> np.ndarray:
+    scalar = np.empty((), dtype=object)
+    scalar[()] = value.item() if isinstance(value, np.ndarray) else value
+    return scalar
