@@ -1,0 +1,120 @@
+"""Panels: the line cut at breakpoints, each part mapped so that the trapezoidal rule converges exponentially."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.numbers import Real
+
+Evaluate = Callable[[list[Any], int], list[Any]]
+"""Values (mpf, in the same order) at points given as mpf, at a binary precision."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """An interval on whose inside f is analytic, in a variable t that runs over the whole line.
+
+    - (-oo, oo): x = t, for Gaussian tails;
+    - (a, oo): x = a + exp(t - exp(-t)), double exponential for the Gaussian tail and for a singular a;
+    - (a, b): x = (a + b)/2 + (b - a)/2 tanh(pi/2 sinh t).
+
+    Points are kept as an endpoint and an exact distance d to it, so that f is evaluated right however close they are.
+
+    Attributes
+    ----------
+    left, right : Real, or None for infinity
+    evaluate : values of f inside, from points and a precision
+    """
+
+    left: Real | None
+    right: Real | None
+    evaluate: Evaluate
+
+    @property
+    def whole(self) -> bool:
+        """Whether the panel is the whole line."""
+        return self.left is None and self.right is None
+
+    def __str__(self) -> str:
+        left = "-oo" if self.left is None else f"{float(self.left):.6g}"
+        right = "oo" if self.right is None else f"{float(self.right):.6g}"
+        return f"({left}, {right})"
+
+    def nodes(self, parameters: list[tuple[int, int]], precision: int) -> Iterator[tuple[Real | None, Any, Any]]:
+        """Yield (endpoint, signed distance d to it, dx/dt) at t = p/q for the pairs (p, q)."""
+        context = local_context(precision)
+        if self.whole:
+            for p, q in parameters:
+                yield None, context.mpf(p) / q, context.one
+        elif self.left is None or self.right is None:
+            sign = 1 if self.right is None else -1
+            for p, q in parameters:
+                distance, slope = _half_line(p, q, precision)
+                yield self.left or self.right, sign * distance, slope
+        else:
+            length = self.right.mpf(precision) - self.left.mpf(precision)
+            for p, q in parameters:
+                fraction, slope = _segment(abs(p), q, precision)
+                distance = length * fraction
+                yield (self.right, -distance, length * slope) if p > 0 else (self.left, distance, length * slope)
+
+    def samples(self, parameters: list[tuple[int, int]], precision: int) -> list[tuple[Any, Any]]:
+        """Return (x, f(x) phi(x) dx/dt) at the parameters, as mpf, relative accuracy about 2^-precision."""
+        context = local_context(precision)
+        nodes = list(self.nodes(parameters, precision))
+        groups: dict[int, list[int]] = {}
+        points: list[Any] = []
+        for index, (anchor, distance, _) in enumerate(nodes):
+            lost = _lost_bits(anchor, distance)
+            groups.setdefault(precision * (1 + math.ceil(lost / precision)), []).append(index)
+            points.append(distance)
+        values: list[Any] = [None] * len(nodes)
+        for working, members in groups.items():
+            exact = local_context(working)
+            for index in members:
+                anchor, distance, _ = nodes[index]
+                if anchor is not None:
+                    points[index] = exact.make_mpf((anchor.mpf(working) + exact.convert(distance))._mpf_)
+            for index, value in zip(members, self.evaluate([points[i] for i in members], working), strict=True):
+                values[index] = value
+        root = context.sqrt(2 * context.pi)
+        out = []
+        for point, value, (_, _, slope) in zip(points, values, nodes, strict=True):
+            x = context.convert(point)
+            out.append((x, context.convert(value) * slope * context.exp(-(x**2) / 2) / root))
+        return out
+
+
+def _lost_bits(anchor: Real | None, distance: Any) -> int:
+    """Bits that x = anchor + d spends on the anchor."""
+    if anchor is None or not distance:
+        return 0
+    size = abs(float(anchor))
+    if size == 0:
+        return 0
+    exponent = distance._mpf_[2] + distance._mpf_[3]
+    return max(0, math.frexp(size)[1] - int(exponent))
+
+
+@lru_cache(maxsize=100_000)
+def _half_line(p: int, q: int, precision: int) -> tuple[Any, Any]:
+    context = local_context(precision + 20)
+    t = context.mpf(p) / q
+    inner = context.exp(-t)
+    distance = context.exp(t - inner)
+    return distance, distance * (1 + inner)
+
+
+@lru_cache(maxsize=100_000)
+def _segment(p: int, q: int, precision: int) -> tuple[Any, Any]:
+    """Distance to the nearer end and dx/dt of the tanh-sinh map of a segment of length 1, at t = -p/q <= 0."""
+    context = local_context(precision + 20)
+    growth = context.exp(context.mpf(p) / q)
+    inner = context.exp(context.pi * (growth - 1 / growth) / 2)
+    fraction = 1 / (1 + inner)
+    return fraction, fraction**2 * inner * context.pi * (growth + 1 / growth) / 2
