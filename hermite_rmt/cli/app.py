@@ -1,0 +1,214 @@
+"""The commands and their options. What they do is in `hermite_rmt.cli.commands`, imported when a command runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hermite_rmt.cli.models import ModelOptions
+from hermite_rmt.cli.options import (
+    SIMULATION,
+    C,
+    Certified,
+    Digits,
+    Formula,
+    Formulas,
+    Gamma,
+    Json,
+    Output,
+    Plot,
+    Seed,
+    Trials,
+    with_model_options,
+)
+
+app = typer.Typer(
+    name="hermite-rmt",
+    help="Limits of nonlinear random matrices: Hermite coefficients, error curves, simulation.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+class Quantity(StrEnum):
+    """What `error` can print."""
+
+    error = "error"
+    quadratic_form = "quadratic_form"
+    trace = "trace"
+
+
+class Scale(StrEnum):
+    """The scales of `compare`."""
+
+    equal = "equal"
+    trace = "trace"
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"hermite-rmt {version('hermite-rmt')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Limits of nonlinear random matrices: Hermite coefficients, error curves, simulation."""
+
+
+@app.command()
+def demo(
+    plot: Annotated[Path, typer.Option("--plot", help="Figure file: .png, .pdf or .svg.")] = Path("demo.png"),
+) -> Any:
+    """Attention against linear regression: a table, a figure, simulated points; under a minute."""
+    from hermite_rmt.cli.commands import demo as command
+
+    return command.run(plot)
+
+
+@app.command()
+@with_model_options
+def error(
+    f: Formula,
+    c: C,
+    gamma: Gamma,
+    options: ModelOptions,
+    quantity: Annotated[Quantity, typer.Option(help="What to print.")] = Quantity.error,
+    digits: Digits = None,
+    certified: Certified = False,
+    as_json: Json = False,
+) -> Any:
+    """Print attention's interpolation error: hermite-rmt error "tanh(x)" --c 0.5 --gamma 0.1 --digits 30."""
+    from hermite_rmt.cli.commands import error as command
+
+    return command.run(f, options, c, gamma, quantity.value, digits, certified, as_json)
+
+
+@app.command()
+@with_model_options
+def curve(
+    f: Formula,
+    c: C,
+    gamma: Gamma,
+    options: ModelOptions,
+    simulate: Annotated[
+        int | None, typer.Option("--simulate", metavar="N", min=2, help="Simulate n = N.", rich_help_panel=SIMULATION)
+    ] = None,
+    trials: Trials = 10,
+    seed: Seed = 0,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Processes; results do not depend.", rich_help_panel=SIMULATION)
+    ] = 1,
+    digits: Digits = None,
+    output: Output = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> Any:
+    """Compute error curves of attention and linear regression; --output, --plot and --simulate 512 add to it."""
+    from hermite_rmt.cli.axes import read_axis
+    from hermite_rmt.cli.commands import curve as command
+
+    simulation = None if simulate is None else (simulate, trials, seed)
+    request = command.Request(read_axis(c, "c"), read_axis(gamma, "gamma"), digits, simulation, workers)
+    return command.run([options.attention(f), options.regression()], request, output, plot, as_json)
+
+
+@app.command()
+@with_model_options
+def compare(
+    formulas: Formulas,
+    c: C,
+    gamma: Gamma,
+    options: ModelOptions,
+    scale: Annotated[
+        Scale, typer.Option(help="Same ridge for all (equal), or features scaled to equal trace norm (trace).")
+    ] = Scale.equal,
+    output: Output = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> Any:
+    """Compare nonlinearities with each other and with linear regression, and find where their curves cross."""
+    from hermite_rmt.cli.axes import read_axis
+    from hermite_rmt.cli.commands import compare as command
+
+    models = [*(options.attention(f) for f in formulas), options.regression()]
+    return command.run(models, read_axis(c, "c"), read_axis(gamma, "gamma"), scale.value, output, plot, as_json)
+
+
+@app.command()
+@with_model_options
+def simulate(
+    f: Formula,
+    n: Annotated[int, typer.Option("--n", min=2, help="Number of tokens.")],
+    p: Annotated[int, typer.Option("--p", min=1, help="Embedding dimension.")],
+    gamma: Gamma,
+    options: ModelOptions,
+    trials: Trials = 10,
+    seed: Seed = 0,
+    noise: Annotated[str, typer.Option(help="Law of the noise entries.", rich_help_panel=SIMULATION)] = "gaussian",
+    as_json: Json = False,
+) -> Any:
+    """Simulate the finite model at one n and p, beside its limit at p/n."""
+    from hermite_rmt.cli.axes import read_axis
+    from hermite_rmt.cli.commands import simulate as command
+
+    return command.run(options.attention(f), n, p, read_axis(gamma, "gamma"), trials, seed, noise, as_json)
+
+
+@app.command()
+def coefficients(
+    f: Formula,
+    order: Annotated[int, typer.Option("--order", min=0, help="Highest degree.")] = 6,
+    digits: Digits = None,
+    certified: Certified = False,
+    centre: Annotated[bool, typer.Option("--centre", "--center", help="Subtract the mean of f.")] = False,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> Any:
+    """Print the Hermite coefficients a_k and the energy nu: hermite-rmt coefficients "tanh(x)" --digits 40."""
+    from hermite_rmt.cli.commands import coefficients as command
+
+    return command.run(f, ModelOptions(centre=centre), order, digits, certified, plot, as_json)
+
+
+@app.command()
+def derive(
+    model: Annotated[str, typer.Argument(help="attention, linear_regression or marchenko_pastur")],
+    text: Annotated[bool, typer.Option("--text", help="Plain text in place of LaTeX.")] = False,
+    as_json: Json = False,
+) -> Any:
+    """Print the equations of a model."""
+    from hermite_rmt.cli.commands import derive as command
+
+    return command.run(model, text, as_json)
+
+
+@app.command()
+def figures(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Figures; without any, list them.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Make all of them.")] = False,
+    directory: Annotated[Path, typer.Option("--directory", help="Where they go.")] = Path("figures"),
+) -> Any:
+    """Make the project's figures, as PNG and PDF with their data beside them."""
+    from hermite_rmt.cli.commands import figures as command
+
+    return command.run(names or [], everything, directory)
+
+
+@app.command()
+def verify(as_json: Json = False) -> Any:
+    """Check reference values and a quick round of simulation; exit code 1 if anything fails."""
+    from hermite_rmt.cli.commands import verify as command
+
+    return command.run(as_json)

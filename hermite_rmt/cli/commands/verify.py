@@ -1,0 +1,116 @@
+"""`hermite-rmt verify`: reference values and a quick simulation round, with a verdict for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from typing import Any
+
+from scipy import stats
+
+from hermite_rmt.cli import DONE, FAILED
+from hermite_rmt.cli.output import print_json, print_table, progress_bar
+from hermite_rmt.core.numbers import read_real
+from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.study import sweep
+from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.linear_regression import LinearRegression
+from hermite_rmt.theory.overlaps import Overlaps
+
+OVERLAPS = {"mu_mu": "mm", "mu_K": "mk", "mu_Q": "mq", "K_K": "kk", "Q_Q": "qq", "K_Q": "kq"}
+EXTREME = 6  # the last reference points, for which double precision promises two digits less
+DIGITS = 35
+SIMULATION = {"n": 400, "trials": 12, "rng": 0}
+FALSE_ALARMS = 1e-3  # probability that a right theory fails any of the simulated cells by chance
+FINITE_SIZE = 2.0  # allowance for the O(1/n) gap between finite n and the limit, times 1/n
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One check: its worst deviation, in units of what is allowed."""
+
+    check: str
+    cells: int
+    allowed: str
+    worst: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the worst deviation is allowed; not where it is nan."""
+        return self.worst <= 1
+
+
+def run(as_json: bool) -> int:
+    """Run all checks and print a table of verdicts."""
+    verdicts = [*reference_verdicts(), *simulation_verdicts()]
+    if as_json:
+        print_json([{**asdict(verdict), "passed": verdict.passed} for verdict in verdicts])
+    else:
+        print_table(
+            "",
+            ("check", "cells", "allowed deviation", "worst, in units of allowed", "verdict"),
+            [
+                (v.check, str(v.cells), v.allowed, f"{v.worst:.3g}", "holds" if v.passed else "FAILS")
+                for v in verdicts
+            ],
+        )
+    return DONE if all(verdict.passed for verdict in verdicts) else FAILED
+
+
+def reference_verdicts() -> Iterator[Verdict]:
+    """Compare with the 40-digit reference values, which were computed from another form of the equations."""
+    points = json.loads(files("hermite_rmt.reference").joinpath("theory_values.json").read_text())
+    for label, part, tolerance in (
+        ("double precision", points[:-EXTREME], 1e-9),
+        ("double precision, extremes", points[-EXTREME:], 1e-7),
+    ):
+        worst = max(_deviation(point, None) for point in part)
+        yield Verdict(f"reference values, {label}", 2 * len(part), f"{tolerance:g} relative", worst / tolerance)
+    worst = max(_deviation(point, DIGITS) for point in points)
+    tolerance = 10.0 ** (2 - DIGITS)
+    yield Verdict(f"reference values, digits={DIGITS}", 2 * len(points), f"{tolerance:g} relative", worst / tolerance)
+
+
+def simulation_verdicts() -> Iterator[Verdict]:
+    """Compare with simulation: Student's quantile for all cells together, plus the stated finite-size allowance."""
+    relu = Nonlinearity("relu(x)").centred()
+    models = {
+        "attention, tanh, noise": Attention("tanh(x)"),
+        "attention, tanh, aligned weights": Attention("tanh(x)", overlaps=Overlaps.aligned(1)),
+        "attention, tanh, anti-aligned keys": Attention("tanh(x)", overlaps=Overlaps(1, -1, 1, 1, 1, -1)),
+        "attention, centred relu, noise": Attention(relu),
+        "linear regression, signal": LinearRegression(1),
+    }
+    c, gamma = [0.5, 2], [0.1, 1]
+    n, trials = SIMULATION["n"], SIMULATION["trials"]
+    cells = len(models) * len(c) * len(gamma)
+    quantile = stats.t.ppf(1 - FALSE_ALARMS / cells / 2, trials - 1)
+    for label, model in models.items():
+        with progress_bar(label) as progress:
+            data = sweep(model, c, gamma, simulate=SIMULATION, progress=progress)
+        allowed = quantile * data.error_standard_error + FINITE_SIZE / n
+        worst = float((abs(data.error_simulated - data.error_at_realised) / allowed).max())
+        text = f"{quantile:.3g} standard errors + {FINITE_SIZE:g}/n"
+        yield Verdict(f"simulation, {label}", len(c) * len(gamma), text, worst)
+
+
+def _deviation(point: Mapping[str, Any], digits: int | None) -> float:
+    """Return the larger relative deviation of error and quadratic form at a reference point."""
+    convert: Callable[[Any], Any] = float if digits is None else str
+    overlaps = Overlaps(**{name: convert(point["overlaps"][short]) for name, short in OVERLAPS.items()})
+    numbers = {name: convert(point[name]) for name in ("a1", "nu", "diagonal")}
+    model = Attention(overlaps=overlaps, **numbers)
+    return max(
+        _relative(getattr(model, quantity)(convert(point["c"]), convert(point["gamma"]), digits=digits), point[key])
+        for quantity, key in (("error", "E"), ("quadratic_form", "q"))
+    )
+
+
+def _relative(value: Any, reference: str) -> float:
+    exact = read_real(reference, "reference").rational
+    computed = read_real(value, "value").rational
+    assert exact is not None
+    assert computed is not None
+    return abs(float(computed / exact - 1))

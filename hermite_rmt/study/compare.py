@@ -1,0 +1,162 @@
+"""Models side by side on one grid, and where their error curves cross."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.optimize import brentq, minimize_scalar
+
+from hermite_rmt.study.grid import OBSERVABLES, Grid, labelled, require_scalar
+from hermite_rmt.study.provenance import provenance
+from hermite_rmt.study.scale import Scale, scaled_theory
+
+SCAN_POINTS = 400
+ROUNDING = 1e-12  # relative difference of two errors that double precision does not resolve
+
+
+def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -> xr.Dataset:
+    """Compute several models on one grid, and every crossing of their error curves along c.
+
+    Parameters
+    ----------
+    models : models with scalar parameters
+    c, gamma : numbers or one-dimensional sequences: the axes of the grid
+    scale : "equal" takes every model at the given gamma. The comparison then depends on the scale of the features:
+        f -> 10 f lowers attention's error and leaves linear regression's as it is.
+        "trace" divides each model's features A by the square root of their energy
+        ``lim tr(A A^T) / (n p)`` (see `feature_energy`), so that all models have features of equal trace norm, 1 a
+        feature as for the tokens X; that is the model itself at the ridge gamma * energy(c).
+
+    Returns
+    -------
+    Dataset with dims (model, c, gamma): error, quadratic_form, trace (of the scaled features' resolvent).
+    All crossings between the smallest and the largest c are a table along dim crossing: crossing_first and
+    crossing_second (two models), crossing_gamma, crossing_c, crossing_error, and crossing_rising: whether the first
+    model has the larger error just above crossing_c. See `crossings` for how they are found.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the grid or `scale` is not allowed, or the energy of a model's features is not known.
+
+    >>> from hermite_rmt.theory import LinearRegression
+    >>> data = compare([LinearRegression(), LinearRegression(mu_mu=1)], c=[0.5, 2], gamma=0.1)
+    >>> data.error.dims, data.sizes["crossing"]
+    (('model', 'c', 'gamma'), 0)
+    """
+    if scale not in ("equal", "trace"):
+        raise ValueError(f"scale: got {scale!r}; allowed: 'equal' or 'trace'")
+    if not models:
+        raise ValueError("models: got none; allowed: at least one model")
+    for model in models:
+        require_scalar(model)
+    grid = Grid.read(c, gamma)
+    c_values, gamma_values = grid.c.floats, grid.gamma.floats
+    names = _labels(models)
+    theories = [scaled_theory(model, c_values[:, None], gamma_values[None, :], scale) for model in models]
+    data = xr.Dataset(
+        {
+            name: labelled(name, ("model", "c", "gamma"), [theory[name] for theory in theories])
+            for name in OBSERVABLES
+        },
+        grid.coordinates | {"model": names},
+        {"scale": scale}
+        | {f"model_{name}": provenance(model)["model"] for name, model in zip(names, models, strict=True)},
+    )
+    table = [
+        (names[i], names[j], gamma, crossing)
+        for i, j in itertools.combinations(range(len(models)), 2)
+        for gamma in gamma_values.tolist()
+        for crossing in crossings(models[i], models[j], (c_values.min(), c_values.max()), gamma, scale)
+    ]
+    return data.assign(_crossing_table(table))
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where two curves have one error, at c; `rising` says that the first has the larger error just above c."""
+
+    c: float
+    error: float
+    rising: bool
+
+
+def crossings(first: Any, second: Any, c_range: tuple[float, float], gamma: float, scale: Scale) -> list[Crossing]:
+    """Return all crossings of the error curves of two models along c, in order.
+
+    The difference of the two errors is scanned on `SCAN_POINTS` logarithmically spaced points. Where it comes close
+    to 0 between them without changing sign it is minimised first, so that a pair of crossings between two points is
+    found as well. Curves that agree to rounding on an interval do not cross there.
+    """
+
+    def difference(log_c: Any) -> Any:
+        c = np.exp(log_c)
+        one, other = (scaled_theory(model, c, gamma, scale)["error"] for model in (first, second))
+        gap = one - other
+        return np.where(np.abs(gap) <= ROUNDING * np.maximum(one, other), 0.0, gap)
+
+    low, high = np.log(c_range)
+    if low == high:
+        return []
+    points = np.linspace(low, high, SCAN_POINTS)
+    values = difference(points)
+    points, values = _with_near_misses(difference, points[values != 0], values[values != 0])
+    found = []
+    for k in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
+        root = brentq(difference, points[k], points[k + 1], xtol=1e-14)
+        error = float(scaled_theory(first, np.exp(root), gamma, scale)["error"])
+        found.append(Crossing(float(np.exp(root)), error, bool(values[k + 1] > 0)))
+    return found
+
+
+def _with_near_misses(
+    difference: Callable[[Any], Any], points: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    size, sign = np.abs(values), np.sign(values)
+    inner = np.arange(1, len(points) - 1)
+    dips = inner[
+        (size[inner] <= size[inner - 1])
+        & (size[inner] <= size[inner + 1])
+        & (sign[inner] == sign[inner - 1])
+        & (sign[inner] == sign[inner + 1])
+    ]
+    extra = [
+        minimize_scalar(
+            lambda x, k=k: float(sign[k] * difference(x)), bounds=(points[k - 1], points[k + 1]), method="bounded"
+        ).x
+        for k in dips
+    ]
+    merged = np.sort(np.concatenate([points, extra]))
+    values = difference(merged)
+    return merged[values != 0], values[values != 0]
+
+
+def _labels(models: Sequence[Any]) -> list[str]:
+    """Return one label a model: its name, with its nonlinearity and a number where they are needed to tell models."""
+    names = [model.name for model in models]
+    labels = []
+    for model in models:
+        f = getattr(model, "nonlinearity", None)
+        labels.append(model.name if names.count(model.name) == 1 or f is None else f"{model.name} {f.name}")
+    return [
+        label if labels.count(label) == 1 else f"{label} {1 + labels[:k].count(label)}"
+        for k, label in enumerate(labels)
+    ]
+
+
+def _crossing_table(rows: Sequence[tuple[str, str, float, Crossing]]) -> dict[str, Any]:
+    columns = {
+        "crossing_first": [first for first, _, _, _ in rows],
+        "crossing_second": [second for _, second, _, _ in rows],
+        "crossing_gamma": [gamma for _, _, gamma, _ in rows],
+        "crossing_c": [crossing.c for _, _, _, crossing in rows],
+        "crossing_error": [crossing.error for _, _, _, crossing in rows],
+        "crossing_rising": [crossing.rising for _, _, _, crossing in rows],
+    }
+    types = {"crossing_first": str, "crossing_second": str, "crossing_rising": bool}
+    return {name: (("crossing",), np.array(column, dtype=types.get(name, float))) for name, column in columns.items()}

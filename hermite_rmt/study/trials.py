@@ -1,0 +1,126 @@
+"""Simulated cells of a sweep: one task a trial, on any executor, with the same bits on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hermite_rmt.study.executors import one_blas_thread
+from hermite_rmt.study.grid import OBSERVABLES
+from hermite_rmt.study.store import TrialKey, TrialStore, TrialValues
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What is simulated in every cell of a sweep.
+
+    Attributes
+    ----------
+    n : number of tokens; p = round(c n) is the embedding dimension
+    gammas : ridges, all computed from the same draws
+    trials : draws a cell
+    seed : entropy of all draws
+    options : keyword arguments of `model.simulate`, such as labels and noise
+    """
+
+    n: int
+    gammas: tuple[float, ...]
+    trials: int
+    seed: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def keys(self, dimensions: Iterable[int]) -> list[TrialKey]:
+        """Return the trials of the cells with these embedding dimensions, each once, cell after cell."""
+        return [(self.n, p, trial) for p in dict.fromkeys(dimensions) for trial in range(self.trials)]
+
+    def missing(self, values: TrialValues) -> list[float]:
+        """Return the ridges that a stored trial lacks."""
+        return [gamma for gamma in self.gammas if repr(gamma) not in values]
+
+
+def run_trial(
+    model: Any, key: TrialKey, gammas: Sequence[float], seed: int, options: Mapping[str, Any]
+) -> TrialValues:
+    """Simulate one trial at several ridges: the task that travels to a worker.
+
+    The draws are a function of the seed, n, p and the index of the trial alone, so they depend neither on the grid
+    nor on the workers, and models simulated with one seed see the same tokens.
+    """
+    n, p, trial = key
+    stream = np.random.SeedSequence(seed, spawn_key=(n, p, trial))
+    with one_blas_thread:
+        estimates = model.simulate(n, p, list(gammas), trials=1, rng=stream, **options)
+    return {
+        repr(gamma): {name: float(getattr(estimate, name).samples[0]) for name in OBSERVABLES}
+        for gamma, estimate in zip(gammas, estimates, strict=True)
+    }
+
+
+def simulate_cells(
+    model: Any,
+    simulation: Simulation,
+    dimensions: Sequence[int],
+    known: Mapping[TrialKey, TrialValues],
+    executor: Executor | None = None,
+    store: TrialStore | None = None,
+    progress: Progress | None = None,
+) -> Generator[tuple[int, list[TrialValues]]]:
+    """Yield (p, values of its trials) for each distinct p in turn, as soon as it and all before it are complete.
+
+    Whatever ends the iteration early, every trial that has been computed is in the store by then.
+    """
+    keys = simulation.keys(dimensions)
+    done = {key: dict(known.get(key, {})) for key in keys}
+    tasks = {key: missing for key in keys if (missing := simulation.missing(done[key]))}
+
+    def keep(key: TrialKey, values: TrialValues) -> None:
+        if store is not None:
+            store.append(key, values)
+        done[key].update(values)
+        del tasks[key]
+        report()
+
+    def report() -> None:
+        if progress is not None:
+            progress(len(keys) - len(tasks), len(keys))
+
+    def task(key: TrialKey) -> tuple[Any, ...]:
+        return run_trial, model, key, tasks[key], simulation.seed, simulation.options
+
+    report()
+    with closing(_run([(key, task(key)) for key in tasks], executor, keep)) as running:
+        for p in dict.fromkeys(dimensions):
+            cell = simulation.keys([p])
+            while any(key in tasks for key in cell):
+                next(running)
+            yield p, [done[key] for key in cell]
+
+
+def _run(
+    tasks: Sequence[tuple[TrialKey, tuple[Any, ...]]],
+    executor: Executor | None,
+    keep: Callable[[TrialKey, TrialValues], None],
+) -> Generator[None]:
+    """Run all tasks and keep each result, handing over after each."""
+    if executor is None:
+        for key, (function, *arguments) in tasks:
+            keep(key, function(*arguments))
+            yield
+        return
+    futures: dict[Future[TrialValues], TrialKey] = {executor.submit(*task): key for key, task in tasks}
+    try:
+        for future in as_completed(list(futures)):
+            keep(futures.pop(future), future.result())
+            yield
+    finally:
+        for future, key in futures.items():
+            # what was computed while an interrupt or a failed trial came up is kept as well
+            if not future.cancel() and future.done() and future.exception() is None:
+                keep(key, future.result())
