@@ -18,6 +18,7 @@ class Outcome(Enum):
     NOT_CONVERGED = "not converged: the steps ran out before the residual was small enough"
     WRONG_BRANCH = "not accepted: the solution found is not the physical branch"
     OUT_OF_RANGE = "not computed: the values leave what double precision can hold; ask for digits="
+    IN_SPECTRUM = "not answered: 0 lies in the limiting spectrum of something that is inverted, so there is no limit"
     NOT_PROVED = "not proved: the interval test did not close at this precision"
 
     @property

@@ -125,6 +125,12 @@ class Arithmetic:
         )
         return np.maximum(np.maximum(sizes, natural), 1e-300)
 
+    def relative(self, change: np.ndarray, x: np.ndarray) -> float:
+        """Return the largest entry of a change against the natural size of its unknown."""
+        sizes = np.array([float(abs(entry)) for entry in change])
+        with np.errstate(all="ignore"):
+            return float(np.max(sizes / np.maximum(self.scales(x), self.scales(x + change)), initial=0.0))
+
     def newton(self, x: np.ndarray, parameters: Parameters, tolerance: float, guarded: bool = True) -> np.ndarray:
         """Return the solution Newton's method reaches from x.
 
@@ -138,7 +144,7 @@ class Arithmetic:
         previous = np.inf
         for step in range(60):
             change = self.correction(x, parameters)
-            size = float(np.max([float(abs(d)) / s for d, s in zip(change, self.scales(x), strict=True)], initial=0.0))
+            size = self.relative(change, x)
             if not np.isfinite(size):
                 raise ContinuationError("a Newton step is not finite")
             if guarded and step == 0 and size > FIRST_CORRECTION:

@@ -18,6 +18,7 @@ from hermite_rmt.solvers.continuation import Arithmetic, CompiledSystem, Continu
 
 Exact = Callable[[int], Any]  # precision in bits -> number of the local context of that precision
 SHIFTS = (1.0, 1e3)
+DECADES = 16
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,8 @@ def branch_by_scale(equations: CompiledEquations, point: Point) -> tuple[np.ndar
                 x, trail = arithmetic.follow(x, lambda s, t=largest: parameters(s, t))  # type: ignore[misc]
                 notes = [f"covariance scale 0 to 1 in {len(trail) - 1} steps at shift {largest:g}"]
                 if largest:
-                    x, trail = arithmetic.follow(
-                        x, lambda u, t=largest: parameters(1.0, t * 10.0 ** (-16 * u)), first=1 / 32  # type: ignore[misc]
-                    )
-                    notes.append(f"shift {largest:g} to {largest * 1e-16:g} in {len(trail) - 1} steps, then to 0")
-                    x = arithmetic.newton(x, parameters(1.0, 0.0), 1e-9)
+                    x, trail, smallest = _unshift(arithmetic, x, largest, parameters)
+                    notes.append(f"shift {largest:g} to {smallest:g} in {len(trail) - 1} steps, then to 0")
                 if precision is not None:
                     notes.append(f"followed with {precision} bits")
                 return x, arithmetic.steps, tuple(notes)
@@ -125,8 +123,31 @@ def branch_by_scale(equations: CompiledEquations, point: Point) -> tuple[np.ndar
     raise ContinuationError("; ".join(reasons))
 
 
+def _unshift(
+    arithmetic: Arithmetic, x: np.ndarray, largest: float, parameters: Callable[[float, float], list[Any]]
+) -> tuple[np.ndarray, list[float], float]:
+    """Follow the solution as the shift falls, by 16 decades at a time, until the step to 0 is small."""
+    whole = [0.0]
+    here = largest
+    while True:
+        start = here
+        x, trail = arithmetic.follow(x, lambda u: parameters(1.0, start * 10.0 ** (-DECADES * u)), first=0.5 / DECADES)
+        whole += trail[1:]
+        here = start * 10.0**-DECADES
+        try:
+            return arithmetic.newton(x, parameters(1.0, 0.0), 1e-9), whole, here
+        except ContinuationError:
+            if here < 1e-100:
+                raise
+
+
 def refine(
-    equations: CompiledEquations, point: Point, start: np.ndarray, digits: int, steps: int = 0, notes: tuple[str, ...] = ()
+    equations: CompiledEquations,
+    point: Point,
+    start: np.ndarray,
+    digits: int,
+    steps: int = 0,
+    notes: tuple[str, ...] = (),
 ) -> Solved:
     """Return the solution near `start` to `digits` digits: two precisions must agree on every observable."""
     symbols = equations.system.parameters

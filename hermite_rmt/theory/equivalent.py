@@ -1,0 +1,255 @@
+"""deterministic_equivalent: a SymPy matrix expression in random matrices -> its limiting traces and quadratic forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixSymbol
+
+from hermite_rmt.core.numbers import KnownDigits, read_digits
+from hermite_rmt.core.solution import Outcome, Solution, SolveError
+from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
+from hermite_rmt.equivalents.ensembles import Vector, overlap
+from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
+from hermite_rmt.equivalents.reading import Reader
+from hermite_rmt.equivalents.selfadjoint import symmetrise
+from hermite_rmt.equivalents.spikes import response_system
+from hermite_rmt.equivalents.system import EquationSystem
+from hermite_rmt.solvers.continuation import ContinuationError
+from hermite_rmt.theory.branch import InSpectrumError, physical_branch
+from hermite_rmt.theory.engine_solver import CompiledEquations, Point, Solved, refine
+from hermite_rmt.theory.gram import gram_values
+from hermite_rmt.theory.values import Number, read_points, require_complete, results
+
+DOUBLE_DIGITS = 17
+
+
+class DeterministicEquivalent:
+    """The limit of a matrix expression in random matrices; made by `deterministic_equivalent`.
+
+    Attributes
+    ----------
+    expression : the SymPy expression
+    ratios : each dimension over the base dimension
+    """
+
+    def __init__(self, expression: Any, ratios: Mapping[Any, Any] | None = None) -> None:
+        if not getattr(expression, "is_Matrix", False):
+            raise ExpressionError(f"expression: got {expression!r}; allowed: a SymPy matrix expression")
+        self.expression = expression
+        symbols = sorted(expression.atoms(MatrixSymbol, sympy.Identity), key=str)
+        self._reader = Reader(ratios or {}, symbols)
+        reading = self._reader.read(expression)
+        if reading.order != 0:
+            raise ExpressionError(
+                f"expression: it is of order {self._reader.base}^({reading.order}); allowed: order 1 (divide it)"
+            )
+        self._node = reading.node
+        self._bulk_node = without_low_rank(self._node)
+        self.ratios = dict(self._reader.ratios)
+        self._compiled: dict[Any, CompiledEquations] = {}
+
+    @cached_property
+    def plain_pencil(self) -> Pencil:
+        """The pencil as the circuit gives it: always there, its equations have a path from vanishing covariance."""
+        return linearise(self._node)
+
+    @cached_property
+    def pencil(self) -> Pencil:
+        """The linear pencil: its self-adjoint form where one exists, else the plain one (`pencil.self_adjoint`)."""
+        return symmetrise(self.plain_pencil) or self.plain_pencil
+
+    @cached_property
+    def dyson(self) -> Dyson:
+        """The Dyson equation of the pencil, low-rank parts left out (they do not change it)."""
+        plain = linearise(self._bulk_node)
+        return Dyson(symmetrise(plain) or plain, self.ratios, self._names)
+
+    @cached_property
+    def equations(self) -> EquationSystem:
+        """The self-consistent equations."""
+        return self.dyson.system()
+
+    def latex(self) -> str:
+        """Return the equations as LaTeX."""
+        return self.equations.latex()
+
+    def _repr_latex_(self) -> str:
+        return self.equations._repr_latex_()
+
+    @cached_property
+    def parameters(self) -> tuple[Any, ...]:
+        """The scalar symbols that need values (overlaps of vectors are given apart, as `gram`)."""
+        plain = self._plain_bulk.pencil
+        found: set[Any] = set()
+        for value in (*self._scalars(plain), *self._scalars(self.plain_pencil)):
+            found |= value.free_symbols
+        return tuple(sorted(found, key=str))
+
+    def _scalars(self, pencil: Pencil) -> Iterator[Any]:
+        for entries in (pencil.constant, *pencil.deterministic.values(), *pencil.low_rank.values()):
+            yield from entries.values()
+        yield from (*pencil.input.values(), *pencil.output.values(), pencil.offset)
+        dyson = Dyson(pencil, self.ratios)
+        yield from (factor for *_, factor in dyson.couplings)
+        yield from (s for kind in dyson.species for s in (sympy.sympify(kind.weight), *kind.eigenvalues.values()))
+
+    @property
+    def _names(self) -> set[str]:
+        return {str(s) for value in self._scalars(self.plain_pencil) for s in value.free_symbols}
+
+    @cached_property
+    def _plain_bulk(self) -> Dyson:
+        return Dyson(linearise(self._bulk_node), self.ratios, self._names)
+
+    @cached_property
+    def _plain_full(self) -> Dyson:
+        return Dyson(self.plain_pencil, self.ratios, self._names)
+
+    # Numbers
+
+    def trace(self, values: Mapping[Any, Any], digits: int | None = None, derivative: Any = None) -> Any:
+        """Return lim tr Q / (its dimension).
+
+        Parameters
+        ----------
+        values : {symbol or its name: number or array}, broadcast together; complex numbers are allowed
+        digits : None for double precision, else an mpf (mpc) with that many right digits
+        derivative : a symbol, to return the derivative by it instead (exact, by implicit differentiation)
+
+        Raises
+        ------
+        ValueError
+            For missing or unknown symbols and values that are no numbers.
+        SolveError
+            If 0 lies in the limiting spectrum of something that is inverted, or the branch could not be followed.
+        """
+        if self._node.rows != self._node.cols:
+            raise ExpressionError(f"trace: the expression is {self._node.rows} x {self._node.cols}, not square")
+        return self._numbers(values, {}, digits, None, derivative)
+
+    def quadratic_form(
+        self,
+        a: Vector,
+        b: Vector,
+        values: Mapping[Any, Any],
+        gram: Mapping[Any, Any] | None = None,
+        digits: int | None = None,
+        derivative: Any = None,
+    ) -> Any:
+        """Return lim a^T Q b, each vector of norm "sqrt" divided by the root of its dimension.
+
+        Parameters
+        ----------
+        a, b : vectors
+        values, digits, derivative : as for `trace`
+        gram : {(vector, vector): overlap}; a vector of norm "sqrt" has overlap 1 with itself if not given
+
+        Raises
+        ------
+        ValueError
+            As `trace`, and for a missing overlap or overlaps of no vectors.
+        """
+        return self._numbers(values, gram or {}, digits, (a, b), derivative)
+
+    def solve(self, values: Mapping[Any, Any], digits: int | None = None) -> Solution:
+        """Return the `Solution` of the whole Dyson equation at one point: all unknowns, and the trace."""
+        digits = read_digits(digits)
+        shape, points = read_points(values, {str(s): s for s in self.parameters})
+        if shape:
+            raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
+        solved = self._solve(points[0], {}, digits or DOUBLE_DIGITS, None, None)
+        compiled = self._compile(None, None)
+        found = {str(s): _number(v, digits) for s, v in zip(compiled.system.unknowns, solved.unknowns, strict=True)}
+        found["trace"] = _number(solved.observables[0], digits)
+        return Solution(found, solved.residual, Outcome.CONVERGED, digits, solved.steps, solved.notes)
+
+    def _numbers(self, values: Any, gram: Any, digits: Any, form: Any, derivative: Any) -> Any:
+        digits = read_digits(digits)
+        shape, points = read_points(values, {str(s): s for s in self.parameters})
+        if derivative is not None:
+            derivative = next((s for s in self.parameters if str(s) == str(derivative)), derivative)
+            if derivative not in self.parameters:
+                raise ValueError(f"derivative: got {derivative}; allowed: {', '.join(map(str, self.parameters))}")
+        overlaps = gram_values(gram, self._vectors(form)) if form else {}
+        place = -1 if derivative is not None else 0
+        solved = (self._solve(p, overlaps, digits or DOUBLE_DIGITS, form, derivative) for p in points)
+        return results(shape, (_number(s.observables[place], digits) for s in solved), digits)
+
+    def _vectors(self, form: Any) -> list[Vector]:
+        found = set(self.expression.atoms(Vector)) | {v for v in form if isinstance(v, Vector)}
+        return sorted(found, key=str)
+
+    def _compile(self, form: Any, derivative: Any) -> CompiledEquations:
+        key = (form, derivative)
+        if key not in self._compiled:
+            if form is None:
+                dyson, system = self._plain_bulk, self._plain_bulk.system(SCALE, SHIFT)
+            else:
+                dyson, system = self._plain_full, response_system(self._plain_full, *form, overlap, SCALE, SHIFT)
+            places = {u: dyson.place(u) for u in dyson.unknowns}
+            layout = tuple(places.get(u, (len(dyson.species), 0, 0)) for u in system.unknowns)
+            self._compiled[key] = CompiledEquations(system, layout, derivative)
+        return self._compiled[key]
+
+    @cached_property
+    def _full_bulk(self) -> CompiledEquations:
+        """The Dyson equation of the pencil with its vectors, to be followed before the response is solved for."""
+        system = self._plain_full.system(SCALE, SHIFT)
+        return CompiledEquations(system, tuple(self._plain_full.place(u) for u in system.unknowns))
+
+    def _solve(
+        self, point: Mapping[Any, Number], overlaps: Mapping[Any, Number], digits: int, form: Any, derivative: Any
+    ) -> Solved:
+        require_complete(point, self.parameters)
+        compiled = self._compile(form, derivative)
+        every = {**point, **overlaps}
+        needed = [s for s in compiled.system.parameters if s not in (SCALE, SHIFT) and s not in self.parameters]
+        require_complete(every, needed, "gram")
+        exact = Point({symbol: number.at for symbol, number in every.items()})
+        dyson, bulk = (self._plain_bulk, compiled) if form is None else (self._plain_full, self._full_bulk)
+        try:
+            start, steps, notes = physical_branch(self._bulk_node, dyson, bulk, exact, point)
+            extra = len(compiled.system.unknowns) - len(start)
+            return refine(compiled, exact, [*start, *[0] * extra], digits, steps, notes)
+        except ContinuationError as reason:
+            outcome = Outcome.IN_SPECTRUM if isinstance(reason, InSpectrumError) else Outcome.NOT_CONVERGED
+            failed = Solution({}, None, outcome, digits, 0, (str(reason),))
+            raise SolveError(f"{outcome.value}; {reason}", failed) from None
+
+
+def _number(value: Any, digits: int | None) -> Any:
+    """Return a float (complex) or an mpf with its digits (mpc); imaginary parts at rounding level are dropped."""
+    imag = getattr(value, "imag", 0)
+    if imag and abs(imag) > abs(value.real) * 10 ** -float(digits or DOUBLE_DIGITS):
+        return complex(value) if digits is None else value
+    real = value.real
+    return float(real) if digits is None else KnownDigits.of(real, digits)
+
+
+def deterministic_equivalent(expression: Any, ratios: Mapping[Any, Any] | None = None) -> DeterministicEquivalent:
+    """Return the deterministic equivalent of a matrix expression as its dimensions grow together.
+
+    Parameters
+    ----------
+    expression : a SymPy matrix expression in declared matrices, with sums, products, transposes, inverses, powers
+    ratios : ``{p: c*n}``: every dimension but one, as a multiple of that one
+
+    Raises
+    ------
+    ExpressionError
+        (a ValueError) for sizes that do not fit, undeclared matrices, missing ratios, terms of different order in n,
+        pointing at the subexpression.
+
+    >>> import sympy
+    >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
+    >>> n, z = dimensions("n"), sympy.Symbol("z")
+    >>> semicircle = deterministic_equivalent((GOE("W", n) - z * sympy.Identity(n)).inv())
+    >>> round(semicircle.trace({z: -3}), 12), semicircle.trace({z: -3}, digits=20)
+    (0.38196601125, mpf('0.38196601125010515180'))
+    """
+    return DeterministicEquivalent(expression, ratios)

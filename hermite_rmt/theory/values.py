@@ -1,0 +1,142 @@
+"""Values of an expression's symbols, real or complex, exact at the door, broadcast together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.numbers import Real, read_real
+
+
+@dataclass(frozen=True)
+class Number:
+    """A real or complex number, known to any precision."""
+
+    real: Real
+    imag: Real | None = None
+
+    def at(self, precision: int) -> Any:
+        """Return an mpf or mpc of the local context of `precision` bits."""
+        if self.imag is None:
+            return self.real.mpf(precision)
+        return local_context(precision).mpc(self.real.mpf(precision), self.imag.mpf(precision))
+
+    def __complex__(self) -> complex:
+        return complex(float(self.real), float(self.imag) if self.imag is not None else 0.0)
+
+    def conjugate(self) -> Number:
+        """Return the complex conjugate."""
+        return self if self.imag is None else Number(self.real, _Negative(self.imag))
+
+
+@dataclass(frozen=True)
+class _Negative:
+    value: Real
+
+    @property
+    def text(self) -> str:
+        return f"-({self.value.text})"
+
+    @property
+    def rational(self) -> Any:
+        return None if self.value.rational is None else -self.value.rational
+
+    def __float__(self) -> float:
+        return -float(self.value)
+
+    def mpf(self, precision: int) -> Any:
+        return -self.value.mpf(precision)
+
+
+def read_number(value: Any, name: str) -> Number:
+    """Read one number at the door; complex ones by their real and imaginary parts.
+
+    >>> complex(read_number(1j, "z"))
+    1j
+    """
+    if isinstance(value, Number):
+        return value
+    parts: tuple[Any, Any] | None = None
+    if isinstance(value, sympy.Basic):
+        if isinstance(value, sympy.Expr) and not value.free_symbols and value.is_real is not True:
+            parts = value.as_real_imag()
+    elif isinstance(value, (complex, np.complexfloating)) or hasattr(value, "_mpc_"):
+        parts = value.real, value.imag
+    if parts is None:
+        return Number(read_real(value, name))
+    real, imag = (read_real(part, name) for part in parts)
+    return Number(real, imag if float(imag) else None)
+
+
+def read_points(values: Mapping[Any, Any], known: Mapping[str, Any]) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
+    """Read ``{symbol or name: number or array}`` for the symbols ``known`` by name.
+
+    Returns
+    -------
+    (shape, one mapping of symbols to numbers for every point of the broadcast grid)
+
+    Raises
+    ------
+    ValueError
+        For an unknown symbol, or shapes that do not broadcast.
+    TypeError
+        If `values` is no mapping.
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"values: got {values!r}; allowed: a mapping of symbols to numbers")
+    arrays: dict[Any, np.ndarray] = {}
+    for key, value in values.items():
+        name = str(key)
+        if name not in known:
+            raise ValueError(f"values: got {name}; allowed: {', '.join(sorted(known)) or '(no symbols)'}")
+        if isinstance(value, (list, tuple, np.ndarray)):
+            entries = np.asarray(value, dtype=object)
+        else:
+            entries = np.empty((), dtype=object)
+            entries[()] = value
+        numbers = np.empty(entries.shape, dtype=object)
+        for index, entry in np.ndenumerate(entries):
+            numbers[index] = read_number(entry, name)
+        arrays[known[name]] = numbers
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{symbol} {array.shape}" for symbol, array in arrays.items())
+        raise ValueError(f"values: shapes do not broadcast together: {shapes}") from None
+    broadcast = {symbol: np.broadcast_to(array, shape) for symbol, array in arrays.items()}
+    return shape, [{symbol: array[index] for symbol, array in broadcast.items()} for index in np.ndindex(*shape)]
+
+
+def require_complete(point: Mapping[Any, Any], needed: Sequence[Any], what: str = "values") -> None:
+    """Raise a ValueError naming the symbols that have no value."""
+    missing = [symbol for symbol in needed if symbol not in point]
+    if missing:
+        raise ValueError(f"{what}: no value for {', '.join(map(str, missing))}")
+
+
+def evaluate(expression: Any, point: Mapping[Any, Number]) -> complex:
+    """Return the double value of a small SymPy expression at a point."""
+    expression = sympy.sympify(expression)
+    if expression.is_Number:
+        return complex(expression)
+    doubles = {symbol: complex(number) for symbol, number in point.items() if symbol in expression.free_symbols}
+    exact = {symbol: sympy.sympify(v.real if v.imag == 0 else v) for symbol, v in doubles.items()}
+    value = complex(expression.xreplace(exact).evalf(17))
+    return complex(value.real, 0.0) if abs(value.imag) <= 1e-15 * abs(value.real) else value
+
+
+def results(shape: tuple[int, ...], entries: Iterator[Any], digits: int | None) -> Any:
+    """Return a scalar for a scalar grid, else an array."""
+    flat = list(entries)
+    if shape == ():
+        return flat[0]
+    if digits is None:
+        return np.array(flat).reshape(shape)
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(shape)
