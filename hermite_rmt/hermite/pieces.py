@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -12,11 +13,14 @@ from hermite_rmt.codegen import Kernel
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.hermite.breakpoints import between, breakpoints, normalised, piece_at
-from hermite_rmt.hermite.integrand import Integrand
+from hermite_rmt.hermite.features import features
+from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.panels import Evaluate, Panel
+from hermite_rmt.hermite.symmetry import Symmetry
 from hermite_rmt.hermite.transform import log2_peak
 
 _INFINITE_BITS = 10**12
+_SYMMETRY_BITS = 200
 
 
 class Pieces:
@@ -37,15 +41,26 @@ class Pieces:
         return self._panels[reach]
 
     def _cut(self, reach: int) -> list[Panel]:
-        given = self.integrand.breakpoints
-        points: Sequence[Real] = breakpoints(self.expression, -reach, reach) if given is None else given
-        ends: list[Real | None] = [None, *points, None]
         panels = []
+        ends: list[Real | None] = [None, *self._points(reach), None]
         for left, right in zip(ends[:-1], ends[1:], strict=True):
             piece = piece_at(self.expression, between(left, right))
-            if piece != 0:
-                panels.append(Panel(left, right, _evaluator(piece)))
+            if piece == 0:
+                continue
+            evaluate = _evaluator(piece)
+            inside = features(piece, *(-reach if left is None else float(left), reach if right is None else float(right)))
+            cuts: list[Real | None] = [left, *(point for point in inside if _inside(point, left, right)), right]
+            panels += [Panel(a, b, evaluate) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
         return panels
+
+    def _points(self, reach: int) -> Sequence[Real]:
+        given = self.integrand.breakpoints
+        return breakpoints(self.expression, -reach, reach) if given is None else given
+
+    @cached_property
+    def symmetry(self) -> Symmetry:
+        """Which coefficients are zero."""
+        return Symmetry(self.expression, self._points(self.reach(_SYMMETRY_BITS)))
 
     def reach(self, precision: int) -> int:
         """Return R such that |f h_k| phi beyond |x| > R is below 2^-precision of its largest value.
@@ -60,7 +75,7 @@ class Pieces:
             samples += self._march(sign, precision)
         top = max(size for _, size in samples)
         far = [abs(point) for point, size in samples if size > top - precision]
-        return math.ceil(1.3 * max(far, default=1.0)) + 1
+        return math.ceil(max(1.3 * max(far, default=1.0), math.sqrt(1.4 * precision))) + 1
 
     def _march(self, sign: int, precision: int) -> list[tuple[float, float]]:
         samples: list[tuple[float, float]] = []
@@ -88,9 +103,12 @@ class Pieces:
         return float(size) + peak + math.log2(abs(point)) - point**2 / (2 * math.log(2))
 
 
-def _evaluator(piece: sympy.Expr) -> Evaluate:
-    from hermite_rmt.hermite.integrand import X
+def _inside(point: Real, left: Real | None, right: Real | None) -> bool:
+    value = point.mpf(300)
+    return (left is None or left.mpf(300) < value) and (right is None or value < right.mpf(300))
 
+
+def _evaluator(piece: sympy.Expr) -> Evaluate:
     kernel = Kernel([X], [piece])
 
     def evaluate(points: list[Any], precision: int) -> list[Any]:

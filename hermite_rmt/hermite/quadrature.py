@@ -72,17 +72,19 @@ def _agreed(pieces: Pieces, order: int, digits: int) -> list[Any]:
     wanted = bits(digits) + 6
     target = wanted + _GUARD
     cap = _ZERO_BITS + 2 * wanted
+    zero = [False] * (order + 1)
     while True:
         first, second, scale = Plan(pieces, order, target).run()
         missing = [_missing_bits(a, b, wanted, scale, target) for a, b in zip(first, second, strict=True)]
-        lost = [miss for miss in missing if miss > 0]
+        zero = [known or (miss == target and pieces.symmetry.vanishes(k)) for k, (known, miss) in enumerate(zip(zero, missing))]
+        lost = [miss for miss, known in zip(missing, zero, strict=True) if miss > 0 and not known]
         if not lost or target >= cap:
             break
         target = min(cap, max(target + 32, target + max(lost)))
     context = local_context(bits(digits) + 10)
     return [
-        KnownDigits.of(context.zero if miss > 0 else context.convert(value), digits)
-        for value, miss in zip(second, missing, strict=True)
+        KnownDigits.of(context.zero if miss > 0 or known else context.convert(value), digits)
+        for value, miss, known in zip(second, missing, zero, strict=True)
     ]
 
 
