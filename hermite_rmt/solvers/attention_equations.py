@@ -32,6 +32,13 @@ class Shape(NamedTuple):
     zeta: Any  # max(1, 1/c)
 
 
+def shape_of(c: Any, wide: bool, one: Any) -> Shape:
+    """Return the constants of an aspect ratio, `wide` saying whether c > 1; NumPy arrays take attention_start's."""
+    if wide:
+        return Shape(c, one / c, (c - one) / c, one / c, (c - one) / c, one)
+    return Shape(c, c, one - c, one, one - one, one / c)
+
+
 class Inputs(NamedTuple):
     """One problem, folded so that a >= 0 (a_1, kappa -> -a_1, -kappa changes nothing but the sign of tau)."""
 
@@ -53,6 +60,13 @@ class Overlaps(NamedTuple):
     across_KK: Any  # |w_K|^2 - (mu.w_K)^2 / r
     across_QQ: Any
     across_KQ: Any
+
+
+def split_overlaps(gram: tuple[Any, ...], inverse_r: Any) -> Overlaps:
+    """Split |mu|^2, mu.w_K, mu.w_Q, |w_K|^2, |w_Q|^2, w_K.w_Q along and across mu; inverse_r = 0 where mu = 0."""
+    r, mu_K, mu_Q, KK, QQ, KQ = gram
+    along_KK, along_QQ, along_KQ = mu_K * mu_K * inverse_r, mu_Q * mu_Q * inverse_r, mu_K * mu_Q * inverse_r
+    return Overlaps(r, mu_K, mu_Q, along_KK, along_QQ, along_KQ, KK - along_KK, QQ - along_QQ, KQ - along_KQ)
 
 
 @dataclass(slots=True)
@@ -137,6 +151,11 @@ def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
         Q=imaginary * imaginary * (U - half * half) + aw0 * (aw + aw - aw0) / 4,
         shifted=lambda rho: (u0 + rho) * (U + rho * (aS + a2 * (1 + cbar + rho))),
     )
+
+
+def chart(use_pair: bool) -> Callable[..., Roots]:
+    """Return the chart of pairs, or the symmetric one."""
+    return pair_roots if use_pair else symmetric_roots
 
 
 class Sums(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hermite_rmt.core.solution import Outcome, Solution
-from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, quadratic_form, trace
+from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, quadratic_form, split_overlaps, trace
 from hermite_rmt.solvers.attention_newton import Point, Problem, State, along, evaluate, iterate, solve_linear
-from hermite_rmt.solvers.attention_start import FloatArray, shape_of
+from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 
@@ -54,7 +54,7 @@ def solve_grid(
         scale = np.exp2(-np.round(np.log2(nu) / 2))
         # (a_1, nu, d, gamma) -> (s a_1, s^2 nu, s d, s^2 gamma), exactly: s is a power of 2
         sign = np.where(a1 < 0, -1.0, 1.0)
-        inputs = Inputs(shape_of(c), np.abs(a1) * scale, eta * scale * scale, kappa * scale * sign)
+        inputs = Inputs(shapes_of(c), np.abs(a1) * scale, eta * scale * scale, kappa * scale * sign)
         problem = Problem(inputs, gamma * scale * scale)
         state = iterate(problem)
         values, residual, physical = _observe(problem, state, overlaps)
@@ -68,22 +68,11 @@ def solve_grid(
     return Solution(values, residual, outcome, None, state.steps)
 
 
-def read_overlaps(gram: FloatArray) -> Overlaps:
-    """Split the Gram matrices of shape (N, 6) along and across the signal; no signal means everything is across."""
-    r, mu_K, mu_Q, KK, QQ, KQ = gram.T
-    inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
-    along_KK, along_QQ, along_KQ = mu_K * mu_K * inverse, mu_Q * mu_Q * inverse, mu_K * mu_Q * inverse
-    return Overlaps(
-        r,
-        mu_K,
-        mu_Q,
-        along_KK,
-        along_QQ,
-        along_KQ,
-        np.maximum(KK - along_KK, 0.0),
-        np.maximum(QQ - along_QQ, 0.0),
-        KQ - along_KQ,
-    )
+def _overlaps(gram: FloatArray) -> Overlaps:
+    r = gram[:, 0]
+    split = split_overlaps(tuple(gram.T), np.divide(1.0, r, out=np.zeros_like(r), where=r > 0))
+    # squared lengths: rounding may have made them negative
+    return split._replace(across_KK=np.maximum(split.across_KK, 0.0), across_QQ=np.maximum(split.across_QQ, 0.0))
 
 
 def _observe(
@@ -98,7 +87,7 @@ def _observe(
         for points, block in problem.blocks(np.flatnonzero(converged & (state.use_pair == use_pair))):
             point = evaluate(block, state.chart[:, points], use_pair, along_gamma=True)
             roots, integrals = point.roots, point.integrals
-            q = quadratic_form(block.inputs, point.gamma, read_overlaps(gram[points]), roots, integrals)
+            q = quadratic_form(block.inputs, point.gamma, _overlaps(gram[points]), roots, integrals)
             velocity = solve_linear(point.residuals, tuple(-equation.gradient[3] for equation in point.residuals))
             gain, I1 = roots.gain.value, integrals.eta_I1.value
             values["trace"][points] = trace(roots, integrals).value

@@ -12,10 +12,9 @@ from hermite_rmt.solvers.attention_equations import (
     Roots,
     Shape,
     Sums,
-    pair_roots,
+    chart,
     residuals,
     sums,
-    symmetric_roots,
 )
 from hermite_rmt.solvers.attention_start import FloatArray, Physical, coordinates, first_guess
 from hermite_rmt.solvers.dual import Dual, seeds
@@ -66,7 +65,7 @@ def evaluate(problem: Problem, x: FloatArray, use_pair: bool, along_gamma: bool 
         *variables, gamma = seeds((*values, problem.gamma), (*scales, problem.gamma))
     else:
         variables = list(seeds(values, scales))
-    roots = (pair_roots if use_pair else symmetric_roots)(problem.inputs, gamma, *variables)
+    roots = chart(use_pair)(problem.inputs, gamma, *variables)
     integrals = sums(problem.inputs, roots)
     return Point(roots, integrals, residuals(problem.inputs, gamma, roots, integrals), gamma)
 

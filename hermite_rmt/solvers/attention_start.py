@@ -22,7 +22,7 @@ class Physical(NamedTuple):
     k: FloatArray
 
 
-def shape_of(c: FloatArray) -> Shape:
+def shapes_of(c: FloatArray) -> Shape:
     """Return the constants of the aspect ratio, 1 - cbar and 1 - theta without cancellation."""
     wide = c > 1
     cbar = np.where(wide, 1 / c, c)
