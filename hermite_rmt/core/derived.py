@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -33,12 +34,24 @@ def combine(function: Callable[..., Any], *operands: Real, text: str) -> Real:
         exact = sympy.expand(function(*map(_as_sympy, operands)))
         return read_real(sympy.Integer(0) if exact.equals(0) else exact, text)
 
-    def evaluate(digits: int) -> Any:
+    return ComputedReal(
+        _Combination(function, operands), f"{text}({', '.join(operand.text for operand in operands)})"
+    )
+
+
+@dataclass(frozen=True)
+class _Combination:
+    """What a combined real is computed by; it pickles if its function does."""
+
+    function: Callable[..., Any]
+    operands: tuple[Real, ...]
+
+    def __call__(self, digits: int) -> Any:
         target = bits(digits)
         precision = target + 32
         while True:
-            values = [operand.mpf(precision) for operand in operands]
-            result = function(*values)
+            values = [operand.mpf(precision) for operand in self.operands]
+            result = self.function(*values)
             scale = max((value.context.mag(value) for value in values if value), default=0)
             lost = scale - result.context.mag(result) if result else precision
             if precision - max(lost, 0) >= target + 16:
@@ -46,8 +59,6 @@ def combine(function: Callable[..., Any], *operands: Real, text: str) -> Real:
             if precision > 2 * target + 170:
                 return result.context.zero
             precision = target + 32 + min(max(lost, 0), target + 200)
-
-    return ComputedReal(evaluate, f"{text}({', '.join(operand.text for operand in operands)})")
 
 
 def _as_sympy(real: Real) -> sympy.Expr:
@@ -110,7 +121,7 @@ class EnergyGap(Derived):
     """
 
     def __init__(self, a1: Parameter, nu: Parameter) -> None:
-        super().__init__("eta", (a1, nu), lambda a, n: n - a * a, self._gap_of_doubles)
+        super().__init__("eta", (a1, nu), _gap, self._gap_of_doubles)
         self._a1, self._nu = a1, nu
 
     @staticmethod
@@ -131,6 +142,10 @@ class EnergyGap(Derived):
                     exact[tuple(index)] = zero
             self._reals = exact
         return self._reals
+
+
+def _gap(a1: Any, nu: Any) -> Any:
+    return nu - a1 * a1
 
 
 def exact_square(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -137,6 +137,10 @@ class ComputedReal:
             self._values[precision] = self._evaluate(math.ceil(precision / math.log2(10)) + 2)
         return local_context(precision).make_mpf(libmp.mpf_pos(self._values[precision]._mpf_, precision, "n"))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # values of local contexts do not pickle; they are computed again where they are needed
+        return ComputedReal, (self._evaluate, self._text)
+
     def __repr__(self) -> str:
         return f"ComputedReal({self._text})"
 

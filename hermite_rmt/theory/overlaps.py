@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -72,12 +73,8 @@ class Overlaps:
         Overlaps(mu_mu=3/2, mu_K=3, mu_Q=3, K_K=6, Q_Q=6, K_Q=6)
         """
         norm, factor = Parameter(mu_mu, "mu_mu").reals, Parameter(strength, "strength").reals
-        once = np.frompyfunc(lambda r, s: combine(lambda a, b: a * b, r, s, text="mu_mu*strength"), 2, 1)(
-            norm, factor
-        )
-        twice = np.frompyfunc(lambda r, s: combine(lambda a, b: a * b, r, s, text="mu_mu*strength^2"), 2, 1)(
-            once, factor
-        )
+        once = np.frompyfunc(lambda r, s: combine(operator.mul, r, s, text="mu_mu*strength"), 2, 1)(norm, factor)
+        twice = np.frompyfunc(lambda r, s: combine(operator.mul, r, s, text="mu_mu*strength^2"), 2, 1)(once, factor)
         return cls(mu_mu=norm, mu_K=once, mu_Q=once, K_K=twice, Q_Q=twice, K_Q=twice)
 
     def floats(self) -> tuple[float, ...]:
