@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hermite_rmt.simulation.checks import Array, finite_number, positive_gammas
+from hermite_rmt.simulation.checks import Array, finite_number, positive_gammas, real_array
 from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.randomness import Noise, Seed, trial_seeds
@@ -27,6 +27,7 @@ def attention_specification(
     w_Q: Any = None,
     diagonal: float | None = 0.0,
     skip: float = 0.0,
+    weights: Any = None,
 ) -> Specification:
     """Check the arguments of `simulate_attention` and return what its trials run on.
 
@@ -36,13 +37,25 @@ def attention_specification(
     """
     if not callable(f):
         raise TypeError(f"f: got {f!r}; allowed: a function of arrays")
+    tokens = token_model(n, p, overlaps, (mu, w_K, w_Q), labels, noise)
     features = AttentionFeatures(
         f,
         None if diagonal is None else finite_number(diagonal, "diagonal"),
         finite_number(skip, "skip"),
+        None if weights is None else _read_weights(weights, p),
     )
-    tokens = token_model(n, p, overlaps, (mu, w_K, w_Q), labels, noise)
+    if weights is not None and (tokens.gram[1:].any() or w_K is not None or w_Q is not None):
+        raise ValueError(
+            "weights: got a matrix beside w_K, w_Q; allowed: weights alone, with no overlap of w_K or w_Q"
+        )
     return Specification(tokens, features, positive_gammas(gammas))
+
+
+def _read_weights(weights: Any, p: int) -> Array:
+    matrix = real_array(weights, (p, p), "weights")
+    if not matrix.any():
+        raise ValueError("weights: got the zero matrix; allowed: any other p x p matrix")
+    return matrix
 
 
 def simulate_attention(
@@ -61,6 +74,7 @@ def simulate_attention(
     w_Q: Any = None,
     diagonal: float | None = 0.0,
     skip: float = 0.0,
+    weights: Any = None,
 ) -> list[Estimate]:
     """Simulate the interpolation error of nonlinear attention, y - A^T w* with A = X (K + skip I).
 
@@ -82,6 +96,8 @@ def simulate_attention(
     mu, w_K, w_Q : (p,) vectors that have the overlaps; None: drawn, uniformly among those that have them
     diagonal : the constant d, or None to keep f's own diagonal
     skip : weight of the skip connection
+    weights : (p, p) matrix W for W_K^T W_Q instead of I + w_K w_Q^T; the scores are then X^T W X / (s sqrt p) with
+        s = sqrt(tr W W^T / p), so that they keep variance 1
 
     Returns
     -------
@@ -100,6 +116,18 @@ def simulate_attention(
     True
     """
     specification = attention_specification(
-        f, overlaps, n, p, gammas, labels=labels, noise=noise, mu=mu, w_K=w_K, w_Q=w_Q, diagonal=diagonal, skip=skip
+        f,
+        overlaps,
+        n,
+        p,
+        gammas,
+        labels=labels,
+        noise=noise,
+        mu=mu,
+        w_K=w_K,
+        w_Q=w_Q,
+        diagonal=diagonal,
+        skip=skip,
+        weights=weights,
     )
     return summarise(specification, (run_trial(specification, seed) for seed in trial_seeds(rng, trials)))

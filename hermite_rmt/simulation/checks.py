@@ -40,7 +40,7 @@ def finite_number(value: Any, name: str) -> float:
 
 def positive_gammas(gammas: Any) -> tuple[float, ...]:
     """Return the ridge parameters as a non-empty tuple of positive floats, or raise."""
-    if isinstance(gammas, (str, bytes)) or not isinstance(gammas, (Sequence, np.ndarray)):
+    if isinstance(gammas, (str, bytes)) or not isinstance(gammas, (Sequence, np.ndarray)) or not np.ndim(gammas):
         raise TypeError(f"gammas: got {gammas!r}; allowed: a sequence of positive numbers")
     values = tuple(finite_number(gamma, "gammas") for gamma in gammas)
     if not values:

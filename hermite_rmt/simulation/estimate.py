@@ -20,7 +20,7 @@ class Statistic:
     samples : one value a trial
 
     >>> Statistic(np.array([1.0, 2.0, 3.0]))
-    2 +/- 0.58 (3 trials)
+    2.00 +/- 0.58 (3 trials)
     """
 
     samples: Array
@@ -57,12 +57,15 @@ class Statistic:
         return self.mean - half, self.mean + half
 
     def __repr__(self) -> str:
-        trials = len(self.samples)
+        trials, error = len(self.samples), self.standard_error
         if trials == 1:
             return f"{self.mean:.6g} (1 trial)"
-        error = self.standard_error
-        places = max(0, 1 - math.floor(math.log10(error))) if error > 0 else 12
-        return f"{self.mean:.{min(places, 17)}f}".rstrip("0").rstrip(".") + f" +/- {error:.2g} ({trials} trials)"
+        # two digits of the standard error, and the mean to the same place
+        places = 1 - math.floor(math.log10(error)) if error > 0 else 99
+        if places > 12:
+            return f"{self.mean:.12g} +/- {error:.2g} ({trials} trials)"
+        places = max(places, 0)
+        return f"{self.mean:.{places}f} +/- {error:.{places}f} ({trials} trials)"
 
 
 @dataclass(frozen=True, eq=False)
