@@ -21,7 +21,8 @@ from hermite_rmt.solvers.dual import Dual, seeds
 
 CHUNK = 4096  # points a block: its arrays stay in the cache
 TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
-SHORTENED_STEP = 3.0  # up to here it is shortened; beyond, one step of the contraction is made instead
+SHORTENED_STEP = 3.0  # in round j a step up to j times that is shortened; beyond, the contraction makes one step
+SHORT_LENGTH = 0.6
 CONVERGED_STEP = 1e-8  # the next step would be its square
 STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP
 NEWTON_STEPS = 12  # in one round, from one set of roots
@@ -119,21 +120,24 @@ def iterate(problem: Problem) -> State:
     """Run rounds until every point has converged; the stragglers of all blocks are pooled between rounds."""
     state = State(problem)
     pending = np.arange(problem.gamma.size)
-    for _ in range(ROUNDS):
+    for number in range(1, ROUNDS + 1):
+        limit = number * SHORTENED_STEP
         for points, block in problem.blocks(pending):
             found = coordinates(block.inputs, block.gamma, Physical(*state.physical[:, points]))
             state.use_pair[points] = found.use_pair
             for use_pair, x in ((True, found.pair), (False, found.symmetric)):
                 chosen = np.flatnonzero(found.use_pair == use_pair)
                 if chosen.size:
-                    _newton(block.take(chosen), state, points[chosen], np.array(x)[:, chosen], use_pair)
+                    _newton(block.take(chosen), state, points[chosen], np.array(x)[:, chosen], use_pair, limit)
         pending = pending[np.isnan(state.last_step[pending])]
         if not pending.size:
             break
     return state
 
 
-def _newton(problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool) -> None:
+def _newton(
+    problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool, limit: float
+) -> None:
     """Newton's method in one chart; a point whose step is too large leaves with a new guess for the next round."""
     for _ in range(NEWTON_STEPS):
         point = evaluate(problem, x, use_pair)
@@ -142,7 +146,7 @@ def _newton(problem: Problem, state: State, points: FloatArray, x: FloatArray, u
         state.steps[points] += 1
         trusted = size < TRUSTED_STEP  # False for nan
         if not trusted.all():
-            guess = _new_guess(problem, point, state.physical[1, points], step, size)
+            guess = _new_guess(problem, point, state.physical[1, points], step, size, limit)
             state.physical[:, points[~trusted]] = guess[:, ~trusted]
             problem, points, x, step, size = (
                 problem.take(trusted),
@@ -177,13 +181,15 @@ def _step_size(roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) ->
     return size
 
 
-def _new_guess(problem: Problem, point: Point, Q: FloatArray, step: FloatArray, size: FloatArray) -> FloatArray:
-    """Return log g, Q, k after a shortened Newton step, or where that is not to be trusted after the contraction."""
+def _new_guess(
+    problem: Problem, point: Point, Q: FloatArray, step: FloatArray, size: FloatArray, limit: float
+) -> FloatArray:
+    """Return log g, Q, k after a shortened Newton step or, where it is beyond the limit, after the contraction."""
     inputs, gamma = problem.inputs, problem.gamma
     gain, k = point.roots.gain.value, point.roots.k.value
     eta_I1 = point.integrals.eta_I1.value
     g = gamma * gain
-    fraction = TRUSTED_STEP / size
+    fraction = SHORT_LENGTH / size
     newton = (
         np.log(g) + fraction * along(point.roots.gain, step) / gain,
         Q * np.exp(np.clip(fraction * along(point.roots.Q, step) / Q, -1.0, 1.0)),
@@ -195,4 +201,4 @@ def _new_guess(problem: Problem, point: Point, Q: FloatArray, step: FloatArray, 
         ratio * ((inputs.eta / inputs.shape.c) * g * point.integrals.I0.value + Q * eta_I1),
         inputs.kappa - eta_I1 * (point.integrals.slope.value + k),
     )
-    return np.where(size < SHORTENED_STEP, newton, contraction)
+    return np.where(size < limit, newton, contraction)
