@@ -32,3 +32,12 @@ def hard_cases():
 def theory_values():
     """The thirty reference points of the limit theory, as text."""
     return json.loads((resources.files("hermite_rmt") / "reference" / "theory_values.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def one_blas_thread():
+    """One BLAS thread: on a busy machine the threads of small products cost more than they bring."""
+    from hermite_rmt.study.executors import one_blas_thread
+
+    with one_blas_thread:
+        yield

@@ -20,6 +20,8 @@ from hermite_rmt.simulation.randomness import trial_seeds
 from hermite_rmt.simulation.tokens import Tokens
 from hermite_rmt.simulation.trial import run_trial, summarise
 
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
+
 NOISE_ONLY = [0, 0, 0, 0, 0, 0]
 
 

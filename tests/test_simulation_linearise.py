@@ -10,6 +10,8 @@ import pytest
 from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.linearise import Linearisation, linearise, operator_norm
 
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
+
 GENERAL = [1.5, 0.5, -0.4, 1.2, 0.9, 0.3]
 TANH_A1 = 0.605705509602159
 

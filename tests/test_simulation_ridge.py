@@ -14,6 +14,8 @@ from hermite_rmt.simulation.ridge import ridge_values
 from hermite_rmt.simulation.shifted import CholeskySolver, TridiagonalSolver
 from hermite_rmt.simulation.trial import run_trial
 
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
+
 SHAPES = [(50, 30), (30, 50), (41, 41), (40, 41), (41, 40)]  # (n, p)
 OVERLAPS = {
     "noise": [0, 0, 0, 0, 0, 0],
