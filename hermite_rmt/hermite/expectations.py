@@ -34,13 +34,13 @@ def coefficients(source: Source, order: int, digits: int | None) -> list[Any]:
     key = ("coefficients", digits)
     known = source.cache.get(key, [])
     if len(known) <= order:
-        if source.closed is not None and not source.parameters:
-            known = source.closed.values(order, digits)
-        else:
+        integrand = source.integrand  # parameters without values are refused here
+        found = None if source.closed is None else source.closed.values(order, digits)
+        if found is None:
             from hermite_rmt.hermite import quadrature
 
-            known = quadrature.coefficients(source.integrand, order, digits)
-        source.cache[key] = known
+            found = quadrature.coefficients(integrand, order, digits)
+        source.cache[key] = known = found
     return list(known[: order + 1])
 
 
@@ -48,12 +48,14 @@ def energy(source: Source, digits: int | None) -> Any:
     """Return E f^2 of `source`: a float, or a number of which `digits` digits are right."""
     key = ("energy", digits)
     if key not in source.cache:
-        exact = None if source.closed is None or source.parameters else source.closed.energy_value(digits)
+        integrand = source.integrand  # parameters without values are refused here
+        exact = None if source.closed_square is None else source.closed_square.values(0, digits)
         if exact is None:
             from hermite_rmt.hermite import quadrature
 
-            exact = quadrature.energy(source.integrand, digits)
-        source.cache[key] = exact
+            source.cache[key] = quadrature.energy(integrand, digits)
+        else:
+            source.cache[key] = exact[0]
     return source.cache[key]
 
 

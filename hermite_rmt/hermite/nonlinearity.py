@@ -115,14 +115,8 @@ class Nonlinearity:
     @cached_property
     def parity(self) -> str | None:
         """``"even"`` or ``"odd"`` where the expression shows it, else None."""
-        expression = self._source.expression
-        if expression is None:
-            return None
-        reflected = expression.subs(X, -X)
-        if sympy.expand_mul(reflected - expression) == 0:
-            return "even"
-        odd = sympy.expand_mul(reflected + expression) == 0
-        return "odd" if odd and (not self._means or self._is_less_own_mean) else None
+        base = self._source.parity
+        return base if base == "even" or not self._means or self._is_less_own_mean else None
 
     def is_centred(self) -> bool:
         """Whether E f = 0: exactly where that can be decided, else to the accuracy of the numbers."""
@@ -158,12 +152,13 @@ class Nonlinearity:
 
     def closed_form_nu(self) -> Expr | None:
         """Return nu = E f^2 exactly, or None where no rule gives it."""
-        found = self._source.closed
-        energy = None if found is None else found.energy()
+        square, closed = self._source.closed_square, self._source.closed
+        energy = None if square is None else square.coefficient(0)
         if not self._means or energy is None:
             return energy
+        mean = None if closed is None else closed.coefficient(0)
         left = self.closed_form(0)
-        return None if left is None else sympy.expand(energy - found.coefficient(0) ** 2 + left**2)
+        return None if mean is None or left is None else sympy.expand(energy - mean**2 + left**2)
 
     def _less_means(self, value: Expr) -> Expr | None:
         taken = [None if mean.closed is None else mean.closed.coefficient(0) for _, mean in self._means]

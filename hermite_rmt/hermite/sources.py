@@ -64,6 +64,29 @@ class Source:
 
         return None if self.expression is None else ClosedForm.of(self.expression)
 
+    @cached_property
+    def closed_square(self) -> Any:
+        """The closed form of f^2, or None; that of |cos x| is found through cos(x)^2."""
+        from hermite_rmt.hermite.closed_form import ClosedForm
+
+        if self.expression is None:
+            return None
+        return ClosedForm.of(self.expression**2) if self.closed is None else self.closed.squared()
+
+    @cached_property
+    def parity(self) -> str | None:
+        """``"even"`` or ``"odd"`` where the closed form or the expression shows it, else None."""
+        if self.expression is None:
+            return None
+        if self.closed is not None:
+            parity: str | None = self.closed.parity
+            return parity
+        reflected = self.expression.subs(X, -X)
+        for parity, sign in (("even", 1), ("odd", -1)):
+            if sympy.expand_mul(reflected - sign * self.expression) == 0:
+                return parity
+        return None
+
     def substitute(self, values: Mapping[Any, Any]) -> Source:
         """Return the source with values in place of parameters."""
         if self.expression is None:
