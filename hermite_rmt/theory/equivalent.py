@@ -14,6 +14,7 @@ from hermite_rmt.core.solution import Outcome, Solution, SolveError
 from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.equivalents.linearisation import linearise_entrywise
 from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
 from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.equivalents.selfadjoint import symmetrise
@@ -23,9 +24,13 @@ from hermite_rmt.solvers.continuation import ContinuationError
 from hermite_rmt.theory.branch import InSpectrumError, physical_branch
 from hermite_rmt.theory.engine_solver import CompiledEquations, Point, Solved, refine
 from hermite_rmt.theory.gram import gram_values
-from hermite_rmt.theory.values import Number, read_points, require_complete, results
+from hermite_rmt.theory.values import Number, read_number, read_points, require_complete, results
 
 DOUBLE_DIGITS = 17
+
+
+def _reader(expression: Any, ratios: Mapping[Any, Any] | None) -> Reader:
+    return Reader(ratios or {}, sorted(expression.atoms(MatrixSymbol, sympy.Identity), key=str))
 
 
 class DeterministicEquivalent:
@@ -34,6 +39,7 @@ class DeterministicEquivalent:
     Attributes
     ----------
     expression : the SymPy expression
+    linearised : what became of entrywise functions in it: expression, constants, assumptions
     ratios : each dimension over the base dimension
     """
 
@@ -41,9 +47,9 @@ class DeterministicEquivalent:
         if not getattr(expression, "is_Matrix", False):
             raise ExpressionError(f"expression: got {expression!r}; allowed: a SymPy matrix expression")
         self.expression = expression
-        symbols = sorted(expression.atoms(MatrixSymbol, sympy.Identity), key=str)
-        self._reader = Reader(ratios or {}, symbols)
-        reading = self._reader.read(expression)
+        self.linearised = linearise_entrywise(expression, lambda part: _reader(part, ratios))
+        self._reader = _reader(self.linearised.expression, ratios)
+        reading = self._reader.read(self.linearised.expression)
         if reading.order != 0:
             raise ExpressionError(
                 f"expression: it is of order {self._reader.base}^({reading.order}); allowed: order 1 (divide it)"
@@ -88,7 +94,7 @@ class DeterministicEquivalent:
         found: set[Any] = set()
         for value in (*self._scalars(plain), *self._scalars(self.plain_pencil)):
             found |= value.free_symbols
-        return tuple(sorted(found, key=str))
+        return tuple(sorted(found - set(self.linearised.constants), key=str))
 
     def _scalars(self, pencil: Pencil) -> Iterator[Any]:
         for entries in (pencil.constant, *pencil.deterministic.values(), *pencil.low_rank.values()):
@@ -176,12 +182,15 @@ class DeterministicEquivalent:
             if derivative not in self.parameters:
                 raise ValueError(f"derivative: got {derivative}; allowed: {', '.join(map(str, self.parameters))}")
         overlaps = gram_values(gram, self._vectors(form)) if form else {}
+        for added, length in self.linearised.lengths.items():
+            overlaps |= {overlap(added, v): read_number(0, "gram") for v in self._vectors(form)}
+            overlaps[overlap(added, added)] = read_number(length, "gram")
         place = -1 if derivative is not None else 0
         solved = (self._solve(p, overlaps, digits or DOUBLE_DIGITS, form, derivative) for p in points)
         return results(shape, (_number(s.observables[place], digits) for s in solved), digits)
 
     def _vectors(self, form: Any) -> list[Vector]:
-        found = set(self.expression.atoms(Vector)) | {v for v in form if isinstance(v, Vector)}
+        found = set(self.expression.atoms(Vector)) | {v for v in form or () if isinstance(v, Vector)}
         return sorted(found, key=str)
 
     def _compile(self, form: Any, derivative: Any) -> CompiledEquations:
@@ -206,9 +215,10 @@ class DeterministicEquivalent:
         self, point: Mapping[Any, Number], overlaps: Mapping[Any, Number], digits: int, form: Any, derivative: Any
     ) -> Solved:
         require_complete(point, self.parameters)
+        point = {**point, **{symbol: Number(real) for symbol, real in self.linearised.constants.items()}}
         compiled = self._compile(form, derivative)
         every = {**point, **overlaps}
-        needed = [s for s in compiled.system.parameters if s not in (SCALE, SHIFT) and s not in self.parameters]
+        needed = [s for s in compiled.system.parameters if s not in (SCALE, SHIFT) and s not in point]
         require_complete(every, needed, "gram")
         exact = Point({symbol: number.at for symbol, number in every.items()})
         dyson, bulk = (self._plain_bulk, compiled) if form is None else (self._plain_full, self._full_bulk)
