@@ -6,7 +6,7 @@ import numpy as np
 
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, quadratic_form, split_overlaps, trace
-from hermite_rmt.solvers.attention_newton import Point, Problem, State, along, evaluate, iterate, solve_linear
+from hermite_rmt.solvers.attention_newton import Point, Problem, State, along, evaluate, iterate, scale_of_k, solve_linear
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
@@ -103,10 +103,9 @@ def _observe(
 
 def _scaled_residual(problem: Problem, point: Point) -> FloatArray:
     first, second, third = (equation.value for equation in point.residuals)
-    k, Q = point.roots.k.value, np.maximum(point.roots.Q.value, 0.0)
-    scale = k * k + Q
-    size = np.maximum(np.abs(first), np.abs(second) / scale)
-    return np.maximum(size, np.abs(third) / (np.abs(problem.inputs.kappa) + np.sqrt(scale)))
+    scale = scale_of_k(problem, point.roots)
+    size = np.maximum(np.abs(first), np.abs(second) / (scale * scale))
+    return np.maximum(size, np.abs(third) / (np.abs(problem.inputs.kappa) + scale))
 
 
 def _is_physical(problem: Problem, point: Point) -> FloatArray:

@@ -21,8 +21,7 @@ from hermite_rmt.solvers.dual import Dual, seeds
 
 CHUNK = 4096  # points a block: its arrays stay in the cache
 TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
-SHORTENED_STEP = 3.0  # in round j a step up to j times that is shortened; beyond, the contraction makes one step
-SHORT_LENGTH = 0.6
+SHORTENED_STEP = 30.0  # in round j a step up to j times that is shortened; beyond, the contraction makes one step
 CONVERGED_STEP = 1e-8  # the next step would be its square
 STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP
 NEWTON_STEPS = 12  # in one round, from one set of roots
@@ -142,7 +141,7 @@ def _newton(
     for _ in range(NEWTON_STEPS):
         point = evaluate(problem, x, use_pair)
         step = solve_linear(point.residuals, tuple(-equation.value for equation in point.residuals))
-        size = _step_size(point.roots, step, x, use_pair)
+        size = _step_size(problem, point.roots, step, x, use_pair)
         state.steps[points] += 1
         trusted = size < TRUSTED_STEP  # False for nan
         if not trusted.all():
@@ -168,16 +167,24 @@ def _newton(
     state.accept(points[stalled], x[:, stalled], size[stalled])
 
 
-def _step_size(roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) -> FloatArray:
-    """Return the largest relative change of g, k, Q and of the chart's own positive coordinates."""
+def scale_of_k(problem: Problem, roots: Roots) -> FloatArray:
+    """Return the size of a x + k at the roots of D: what errors of k (and, squared, of Q) are measured against."""
     k, Q = roots.k.value, np.maximum(roots.Q.value, 0.0)
-    square = k * k + Q
+    # the last term is what remains where k = Q = 0
+    level = problem.inputs.a * problem.gamma * roots.gain.value / problem.inputs.shape.c
+    size: FloatArray = np.sqrt(k * k + Q) + np.cbrt(level)
+    return size
+
+
+def _step_size(problem: Problem, roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) -> FloatArray:
+    """Return the largest relative change of g, k, Q and of the chart's own positive coordinates."""
+    scale = scale_of_k(problem, roots)
     size = np.maximum(np.abs(along(roots.gain, step) / roots.gain.value), np.abs(step[2]))
-    np.maximum(size, np.abs(along(roots.k, step)) / np.sqrt(square), out=size)
-    np.maximum(size, np.abs(along(roots.Q, step)) / square, out=size)
+    np.maximum(size, np.abs(along(roots.k, step)) / scale, out=size)
+    np.maximum(size, np.abs(along(roots.Q, step)) / (scale * scale), out=size)
     if use_pair:
         np.maximum(size, np.abs(step[0]), out=size)
-        np.maximum(size, np.abs(step[1]) / np.abs(x[1]), out=size)
+        np.maximum(size, np.abs(step[1]) / (np.abs(x[1]) + np.sqrt(x[2])), out=size)
     return size
 
 
@@ -189,7 +196,7 @@ def _new_guess(
     gain, k = point.roots.gain.value, point.roots.k.value
     eta_I1 = point.integrals.eta_I1.value
     g = gamma * gain
-    fraction = SHORT_LENGTH / size
+    fraction = np.log1p(size) / size
     newton = (
         np.log(g) + fraction * along(point.roots.gain, step) / gain,
         Q * np.exp(np.clip(fraction * along(point.roots.Q, step) / Q, -1.0, 1.0)),

@@ -79,12 +79,13 @@ def isolated_root(a: FloatArray, k: FloatArray, Q: FloatArray, level: FloatArray
     upper = np.cbrt(level / (a * a))
     right = np.where(k > 0, 2 * k / a + upper, np.minimum(upper, level / square))
     right = np.where(k < 0, np.minimum(right, np.sqrt(level / (2 * a * np.maximum(-k, 1e-300)))), right)
+    lowest = level / (np.maximum(k * k, (k - a * right) ** 2) + Q)
     w = np.where(left, level / square, right)
     for _ in range(_CUBIC_STEPS):
         difference = k - a * w
         slope = difference * (difference - 2 * a * w) + Q
         step = (w * (difference * difference + Q) - level) / slope
-        w = np.where(np.isfinite(step), np.clip(w - step, 0.1 * w, 10 * w), w)
+        w = np.where(np.isfinite(step), np.maximum(w - step, lowest), w)
     return w
 
 
