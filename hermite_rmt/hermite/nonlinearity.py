@@ -13,7 +13,7 @@ import sympy
 
 from hermite_rmt.core.numbers import ComputedReal, Real, read_digits, read_real
 from hermite_rmt.hermite import expectations
-from hermite_rmt.hermite.integrand import X, Integrand
+from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.sources import Source, exact_constant, read_source
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Nonlinearity:
         name: str | None = None,
     ) -> None:
         self._means: tuple[tuple[Expr, Source], ...] = ()
+        if not isinstance(source, Nonlinearity):  # a family of the catalogue stands for its default member
+            source = getattr(source, "default", source)
         if isinstance(source, Nonlinearity):
             self._source = source._source.revised(breakpoints, name)
             self._means = source._means
@@ -87,6 +89,11 @@ class Nonlinearity:
     def name(self) -> str:
         """The name given, or the formula."""
         return f"{self._source.name}, centred" if self._is_less_own_mean else self._source.name
+
+    @property
+    def formula(self) -> str:
+        """The expression in the formula language, or the name of the callable; before any mean is taken off."""
+        return self._source.formula
 
     @property
     def integrand(self) -> Integrand:
@@ -318,10 +325,9 @@ class Nonlinearity:
         return hash(self._key)
 
     def __repr__(self) -> str:
-        shown = f"Nonlinearity({self._source!r})"
         if self._is_less_own_mean:
-            return f"{shown}.centred()"
-        return shown + "".join(f".less({c}, {mean})" for c, mean in self._means)
+            return f"{self._source!r}.centred()"
+        return repr(self._source) + "".join(f" - {c}*mean({mean!r})" for c, mean in self._means)
 
     def _repr_latex_(self) -> str:
         base = self._source.expression

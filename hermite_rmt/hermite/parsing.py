@@ -1,4 +1,4 @@
-"""Text to SymPy: a tokenizer for what people write, Python's own grammar, and a whitelist. Text is never evaluated."""
+"""Text to SymPy: a tokenizer for what people write, Python's grammar, and a whitelist. Text is never evaluated."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COMPARISONS = {
 _CONDITIONS = (sympy.core.relational.Relational, sympy.logic.boolalg.BooleanFunction, sympy.logic.boolalg.BooleanAtom)
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Why a text cannot be read, and at which column of the text as it was given."""
 
     def __init__(self, reason: str, column: int) -> None:
@@ -78,7 +78,7 @@ def parse(text: str, names: tuple[str, ...] = ()) -> Expr:
         raise ValueError(f"f: got a text of {len(text)} characters; allowed: at most {LONGEST_TEXT}")
     try:
         return _Reader(text, names).read()
-    except _Refused as refusal:
+    except _RefusedError as refusal:
         start = max(0, refusal.column - 30)
         shown = re.sub(r"\s", " ", text)[start : start + 60]
         quoted = repr(text) if len(text) <= 60 else f"{text[:57]!r}..."
@@ -98,25 +98,25 @@ class _Reader:
 
     def read(self) -> Expr:
         if not self.source:
-            raise _Refused("nothing to read", 0)
+            raise _RefusedError("nothing to read", 0)
         try:
             tree = ast.parse(self.source, mode="eval")
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             offset = getattr(error, "offset", None) or 1
-            raise _Refused("not a formula", self._column(offset - 1)) from None
+            raise _RefusedError("not a formula", self._column(offset - 1)) from None
         result = self._value(tree.body, 0)
         if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
-            raise _Refused("a division by zero", 0)
+            raise _RefusedError("a division by zero", 0)
         return result
 
     def _column(self, offset: int) -> int:
         return self.columns[min(offset, len(self.columns) - 1)]
 
-    def _refuse(self, node: ast.AST, reason: str) -> _Refused:
-        return _Refused(reason, self._column(getattr(node, "col_offset", 0)))
+    def _refuse(self, node: ast.AST, reason: str) -> _RefusedError:
+        return _RefusedError(reason, self._column(getattr(node, "col_offset", 0)))
 
     def _value(self, node: ast.expr, depth: int) -> Expr:
-        """The expression of a node; a condition counts as 1 where it holds and 0 elsewhere."""
+        """Return the expression of a node; a condition counts as 1 where it holds and 0 elsewhere."""
         result = self._any(node, depth)
         if isinstance(result, _CONDITIONS):
             return sympy.Piecewise((sympy.S.One, result), (sympy.S.Zero, True))
@@ -149,17 +149,21 @@ class _Reader:
                 return join(*(self._condition(value, depth + 1) for value in values))
             case ast.Compare():
                 return self._comparison(node, depth)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                condition = self._condition(test, depth + 1)
-                return sympy.Piecewise(
-                    (self._value(body, depth + 1), condition), (self._value(orelse, depth + 1), True)
-                )
+            case ast.IfExp():
+                return self._choice(node, depth)
             case ast.Call():
                 return self._call(node, depth)
             case ast.Tuple():
                 raise self._refuse(node, "a comma outside a function's brackets")
         written = self.source[node.col_offset : node.end_col_offset].strip()
         raise self._refuse(node, f"{written!r} is not part of a formula")
+
+    def _choice(self, node: ast.expr, depth: int) -> Expr:
+        branches = []
+        while isinstance(node, ast.IfExp):  # a if p else b if q else c
+            branches.append((self._value(node.body, depth + 1), self._condition(node.test, depth + 1)))
+            node = node.orelse
+        return sympy.Piecewise(*branches, (self._value(node, depth + 1), True))
 
     def _number(self, node: ast.Constant) -> Expr:
         written = self.source[node.col_offset : node.end_col_offset]
@@ -269,7 +273,7 @@ class _Tokens:
         while position < len(self.text):
             match = _TOKEN.match(self.text, position)
             if match is None:
-                raise _Refused(f"the character {self.text[position]!r} is not part of a formula", position)
+                raise _RefusedError(f"the character {self.text[position]!r} is not part of a formula", position)
             kind = str(match.lastgroup)
             if kind != "space":
                 self._token(kind, match.group(), position)
@@ -289,7 +293,7 @@ class _Tokens:
         token = _UNICODE.get(token, token)
         if kind == "number":
             if self.previous == "operand":
-                raise _Refused(f"an operator is missing before {token}", position)
+                raise _RefusedError(f"an operator is missing before {token}", position)
             self._emit(token, position, "operand")
         elif kind == "name":
             self._name(token, position)
@@ -299,7 +303,7 @@ class _Tokens:
             self._open("(", position)
         elif token == ")":
             if not self.brackets or self.brackets.pop() != "(":
-                raise _Refused("a closing bracket without its opening one", position)
+                raise _RefusedError("a closing bracket without its opening one", position)
             self._emit(")", position, "operand")
         elif token == "|":
             self._bar(position)
@@ -311,7 +315,7 @@ class _Tokens:
     def _open(self, bracket: str, position: int) -> None:
         self.brackets.append(bracket)
         if len(self.brackets) > DEEPEST_NESTING:
-            raise _Refused(f"nested deeper than {DEEPEST_NESTING} levels", position)
+            raise _RefusedError(f"nested deeper than {DEEPEST_NESTING} levels", position)
         self._emit("(", position, "open")
 
     def _bar(self, position: int) -> None:
@@ -326,10 +330,10 @@ class _Tokens:
     def _name(self, token: str, position: int) -> None:
         *prefix, name = token.split(".")
         if prefix and ".".join(prefix) not in MODULES:
-            raise _Refused(f"attribute access ({token}) is not part of a formula", position + len(prefix[0]))
+            raise _RefusedError(f"attribute access ({token}) is not part of a formula", position + len(prefix[0]))
         name = {"π": "pi", "ξ": "xi"}.get(name, name)
         if not name.isascii() or name.startswith("__"):
-            raise _Refused(f"unknown name {name!r}", position)
+            raise _RefusedError(f"unknown name {name!r}", position)
         if name in KEYWORDS:
             self._emit(name, position, "operator")
             return
@@ -340,7 +344,7 @@ class _Tokens:
 
 
 def _suggestion(name: str, *, call: bool) -> str:
-    """What was probably meant by a name that is not known."""
+    """Say what was probably meant by a name that is not known."""
     tail = "(x)" if call else ""
     for function in sorted(FUNCTIONS, key=len, reverse=True):
         if call and name.endswith(function) and name[: -len(function)] in VARIABLES:

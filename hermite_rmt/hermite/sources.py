@@ -12,14 +12,15 @@ import numpy as np
 import sympy
 
 from hermite_rmt.core.numbers import ComputedReal, RationalReal, read_real
-from hermite_rmt.hermite.integrand import X, Integrand
+from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.parsing import parse
 from hermite_rmt.hermite.vocabulary import FUNCTIONS
+from hermite_rmt.hermite.writing import write
 
 Expr = Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Source:
     """An expression in `X` and parameters, or a callable; breakpoints and name as given by the user."""
 
@@ -34,7 +35,27 @@ class Source:
         """The name given, or the formula."""
         if self.label is not None:
             return self.label
-        return str(self.expression) if self.expression is not None else getattr(self.function, "__name__", "f")
+        return self.formula
+
+    @cached_property
+    def formula(self) -> str:
+        """The expression in the formula language, or the name of the callable."""
+        if self.expression is None:
+            return getattr(self.function, "__name__", "f")
+        try:
+            return write(self.expression)
+        except ValueError:  # a Piecewise that leaves points out
+            return str(self.expression)
+
+    def __repr__(self) -> str:
+        given = repr(self.formula) if self.expression is not None else self.formula
+        if self.parameters:
+            given += f", variable={str(X)!r}"
+        if self.breakpoints is not None:
+            given += f", breakpoints=[{', '.join(map(repr, map(str, self.breakpoints)))}]"
+        if self.label is not None:
+            given += f", name={self.label!r}"
+        return f"Nonlinearity({given})"
 
     @cached_property
     def parameters(self) -> tuple[sympy.Symbol, ...]:
@@ -132,6 +153,7 @@ class Pointwise:
     parts: tuple[Callable[[Any], Any], ...]
 
     def __call__(self, point: Any) -> Any:
+        """Evaluate at a point."""
         return self.operator(*(part(point) for part in self.parts))
 
 
@@ -142,6 +164,7 @@ class Evaluated:
     expression: Expr
 
     def __call__(self, point: Any) -> Any:
+        """Evaluate at a point."""
         integrand = Integrand.of_expression(self.expression)
         if hasattr(point, "_mpf_"):
             return integrand.multiprecision(point.context.prec)(point)
@@ -195,7 +218,7 @@ def read_source(source: Any, variable: Any, breakpoints: Iterable[Any] | None, n
 
 
 def _known_function(source: Any) -> Expr | None:
-    """The expression of SymPy's, NumPy's, SciPy's or `math`'s own elementary functions."""
+    """Return the expression of SymPy's, NumPy's, SciPy's or `math`'s own elementary functions."""
     if isinstance(source, sympy.FunctionClass):
         return source(X)
     name = getattr(source, "__name__", "")
@@ -206,7 +229,7 @@ def _known_function(source: Any) -> Expr | None:
 
 
 def _in_x(expression: Expr, variable: Any) -> Expr:
-    """The expression with its variable replaced by `X`, floats as the exact numbers they are."""
+    """Return the expression with its variable replaced by `X`, floats as the exact numbers they are."""
     floats = {number: sympy.Rational(number) for number in expression.atoms(sympy.Float)}
     expression = expression.xreplace(floats)
     symbols = expression.free_symbols

@@ -13,7 +13,7 @@ import sympy
 from hermite_rmt.hermite import formulas
 
 LARGEST_EXPONENT = 10_000
-LARGEST_ORDER = 400
+LARGEST_DEGREE = 400
 
 VARIABLES = frozenset((set(string.ascii_letters) - set("eEIij")) | {"xi", "x1", "x_1"})
 CONSTANTS = {"e": sympy.E, "E": sympy.E, "pi": sympy.pi}
@@ -36,24 +36,23 @@ def _between(least: int, most: int | None = None) -> range:
     return range(least, (least if most is None else most) + 1)
 
 
-def _exp(argument: Any) -> Any:
-    if argument.is_number and abs(sympy.N(argument, 5)) > LARGEST_EXPONENT:
-        raise ValueError(f"an exponent above {LARGEST_EXPONENT}")
-    return sympy.exp(argument)
+def _exponential(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return exp, sinh or cosh, refusing constants too large to be written down."""
+
+    def build(argument: Any) -> Any:
+        if argument.is_number and abs(sympy.N(argument, 5)) > LARGEST_EXPONENT:
+            raise ValueError(f"an exponent above {LARGEST_EXPONENT}")
+        return function(argument)
+
+    return build
 
 
 def _real_root(argument: Any, degree: Any) -> Any:
-    if not (degree.is_Integer and 1 <= degree <= LARGEST_ORDER):
-        raise ValueError(f"the degree of a root is a whole number from 1 to {LARGEST_ORDER}, got {degree}")
+    if not (degree.is_Integer and 1 <= degree <= LARGEST_DEGREE):
+        raise ValueError(f"the degree of a root is a whole number from 1 to {LARGEST_DEGREE}, got {degree}")
     if degree % 2:
         return sympy.sign(argument) * sympy.Abs(argument) ** (1 / degree)
     return argument ** (1 / degree)
-
-
-def _hermite(order: Any, argument: Any) -> Any:
-    if not (order.is_Integer and 0 <= order <= LARGEST_ORDER):
-        raise ValueError(f"the order is a whole number from 0 to {LARGEST_ORDER}, got {order}")
-    return formulas.hermite(order, argument)
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -70,16 +69,16 @@ _ELEMENTARY = {
     "sin": sympy.sin,
     "cos": sympy.cos,
     "tan": sympy.tan,
-    "sinh": lambda x: (_exp(x) - _exp(-x)) / 2,
-    "cosh": lambda x: (_exp(x) + _exp(-x)) / 2,
+    "sinh": _exponential(sympy.sinh),
+    "cosh": _exponential(sympy.cosh),
     "tanh": sympy.tanh,
     "sech": lambda x: 1 / sympy.cosh(x),
     "asin": sympy.asin,
     "acos": sympy.acos,
     "atan": sympy.atan,
     "asinh": sympy.asinh,
-    "exp": _exp,
-    "expm1": lambda x: _exp(x) - 1,
+    "exp": _exponential(sympy.exp),
+    "expm1": lambda x: _exponential(sympy.exp)(x) - 1,
     "log": sympy.log,
     "log1p": lambda x: sympy.log(1 + x),
     "sqrt": sympy.sqrt,
@@ -90,7 +89,7 @@ _ELEMENTARY = {
     "ceil": sympy.ceiling,
     "erf": sympy.erf,
     "erfc": sympy.erfc,
-    "square": lambda x: x**2,
+    "erfi": sympy.erfi,
     "relu6": lambda x: formulas.clip(x, sympy.S.Zero, sympy.Integer(6)),
 }
 _ALIASES = {
@@ -129,20 +128,18 @@ _ALIASES = {
     "clamp": "clip",
     "power": "pow",
 }
-_OPTIONAL = {"leaky_relu": 1, "elu": 1, "celu": 1, "dead_zone": 1, "soft_threshold": 1}
 
 
 def _vocabulary() -> dict[str, Function]:
     functions = {name: Function(build, _between(1)) for name, build in _ELEMENTARY.items()}
     for name, build in formulas.FORMULAS.items():
-        functions.setdefault(name, Function(build, _between(1, 1 + _OPTIONAL.get(name, 0))))
-    functions["clip"] = Function(formulas.clip, _between(3))
+        functions.setdefault(name, Function(build, _between(1, 1 + len(formulas.parameters(build)))))
     functions["max"] = Function(sympy.Max, _between(1, 100))
     functions["min"] = Function(sympy.Min, _between(1, 100))
     functions["pow"] = Function(_power, _between(2))
     functions["where"] = Function(_where, _between(3), condition_first=True)
     functions["real_root"] = Function(_real_root, _between(2))
-    functions["He"] = functions["hermite_prob"] = Function(_hermite, _between(2))
+    functions["He"] = functions["hermite_prob"] = Function(lambda order, x: formulas.hermite(x, order), _between(2))
     return functions | {alias: functions[name] for alias, name in _ALIASES.items()}
 
 

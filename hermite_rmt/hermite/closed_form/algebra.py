@@ -153,7 +153,9 @@ class Combination:
         """Return x -> f(-x)."""
         total = Combination()
         for (atom, degree), value in self.terms.items():
-            signed = value * S.NegativeOne ** (degree + len(atom.errors) + (atom.wave == "sin" and atom.chirp.is_zero))
+            signed = value * S.NegativeOne ** (
+                degree + len(atom.errors) + (atom.wave == "sin" and atom.chirp.is_zero)
+            )
             mirrored = replace(
                 atom,
                 linear=-atom.linear,

@@ -94,7 +94,9 @@ def _parts(value: Expr) -> tuple[Expr, Expr]:
     if not value.has(S.ImaginaryUnit):
         return value, S.Zero
     # erf(i z) is i erfi(z): SymPy sees that for a symbol z only
-    value = value.replace(_is_erf_of_imaginary, lambda function: S.ImaginaryUnit * sympy.erfi(-S.ImaginaryUnit * function.args[0]))
+    value = value.replace(
+        _is_erf_of_imaginary, lambda function: S.ImaginaryUnit * sympy.erfi(-S.ImaginaryUnit * function.args[0])
+    )
     real, imaginary = sympy.expand(value, complex=True).as_real_imag()
     return real, imaginary
 

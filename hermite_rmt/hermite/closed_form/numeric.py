@@ -84,7 +84,11 @@ def settled(evaluate: Callable[[int], list[Any]], digits: int | None, is_zero: C
         precision += precision // 4 + _GUARD_BITS
         fine = evaluate(precision)
         missing = max(
-            (_missing_bits(a, b, wanted) for n, (a, b) in enumerate(zip(coarse, fine, strict=True)) if n not in zeros),
+            (
+                _missing_bits(a, b, wanted)
+                for n, (a, b) in enumerate(zip(coarse, fine, strict=True))
+                if n not in zeros
+            ),
             default=0,
         )
         if missing <= 0:

@@ -26,7 +26,7 @@ def read(expression: Expr) -> Combination:
         If it is not in the algebra.
     """
     if X not in expression.free_symbols:
-        if expression.is_real is False or not expression.is_finite and expression.is_number:
+        if expression.is_real is False or (not expression.is_finite and expression.is_number):
             raise NotClosedError(f"the constant {expression}")
         return Combination.constant(expression)
     if expression == X:
