@@ -13,7 +13,7 @@ from hermite_rmt.simulation.products import gram_of_columns, gram_of_rows, times
 from hermite_rmt.simulation.shifted import CholeskySolver, ShiftedSolver, TridiagonalSolver
 
 #: From this many gammas on, one tridiagonalisation costs less than a Cholesky factor a gamma (see benchmarks/).
-MANY_GAMMAS = 5
+MANY_GAMMAS = 4
 
 #: Below this multiple of the Gram matrix's largest entry, gamma drowns in the matrix's rounding errors.
 SMALL_GAMMA = 1e-9
