@@ -149,6 +149,52 @@ class _Circuit:
         )
         return {(None, index): sympy.S.One}
 
+    def merge(self, result: Form) -> Form | None:
+        """Merge two defined variables that every equation uses in one combination; None where there are none.
+
+        Such pairs come from products with a shared left factor: A*B*x + A*C*y needs only B*x + C*y.
+        """
+        uses: dict[int, dict[Any, Any]] = {}
+        for place, form in enumerate([*self.rows, result]):
+            for (letter, variable), scalar in form.items():
+                if variable != INPUT and variable != place:
+                    uses.setdefault(variable, {})[place, letter] = scalar
+        defined = set(self._defined.values())
+        for second in sorted(defined):
+            for first in sorted(defined):
+                if first >= second or self.types[first] != self.types[second]:
+                    continue
+                ratio = _proportion(uses.get(first, {}), uses.get(second, {}))
+                if ratio is not None:
+                    return self._merge(first, second, ratio, result)
+        return None
+
+    def _merge(self, first: int, second: int, ratio: Any, result: Form) -> Form:
+        # first becomes (first + ratio * second); second's own row and all its uses go
+        own = {key: value for key, value in self.rows[second].items() if key != (None, second)}
+        self.rows[first] = _combine([(1, self.rows[first]), (ratio, own)])
+
+        def renumber(form: Form) -> Form:
+            return {
+                (letter, variable - (variable > second)): scalar
+                for (letter, variable), scalar in form.items()
+                if variable != second
+            }
+
+        self.rows = [renumber(form) for place, form in enumerate(self.rows) if place != second]
+        del self.types[second]
+        self.inverses = [index - (index > second) for index in self.inverses]
+        self._defined = {k: index - (index > second) for k, index in self._defined.items() if index != second}
+        return renumber(result)
+
+
+def _proportion(first: dict[Any, Any], second: dict[Any, Any]) -> Any:
+    """Return the common ratio second / first of two sparse vectors, or None."""
+    if not first or set(first) != set(second):
+        return None
+    ratios = {sympy.cancel(second[key] / first[key]) for key in first}
+    return ratios.pop() if len(ratios) == 1 else None
+
 
 def _combine(parts: list[tuple[Any, Form]]) -> Form:
     total: Form = {}
@@ -164,6 +210,8 @@ def linearise(node: Node) -> Pencil:
     result = circuit.apply(node, {(None, INPUT): sympy.S.One})
     if any(letter is not None for letter, _ in result):
         result = {(None, circuit.define(result, node.rows)): sympy.S.One}
+    while (merged := circuit.merge(result)) is not None:
+        result = merged
     offset = result.pop((None, INPUT), sympy.S.Zero)
     output = {variable: scalar for (_, variable), scalar in result.items()}
     constant: Sparse = {}

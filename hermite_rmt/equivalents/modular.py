@@ -1,0 +1,156 @@
+"""Exact evaluation at random points of a large prime field: identities of polynomials, ranks, null spaces.
+
+A nonzero polynomial of degree d vanishes at a random point with probability at most d / PRIME (Schwartz, Zippel),
+about 1e-16 for what is evaluated here. PRIME is 1 modulo 840, so that the roots of -1, 2, 3, 5 and 7 exist.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import sympy
+
+PRIME = 2305843009213690801
+Matrix = list[list[int]]
+
+
+@cache
+def _prime_root(number: int, degree: int) -> int:
+    """A root of an integer prime (or -1) modulo PRIME, always the same one."""
+    found = sympy.ntheory.residue_ntheory.nthroot_mod(number % PRIME, degree, PRIME)
+    if found is None:
+        raise ValueError(f"{number} has no root of degree {degree} modulo {PRIME}")
+    return int(found)
+
+
+class RandomPoint:
+    """Random residues for symbols, drawn when first asked for, the same ever after.
+
+    >>> c = sympy.Symbol("c", positive=True)
+    >>> point = RandomPoint(1)
+    >>> point(sympy.sqrt(c)) ** 2 % PRIME == point(c)
+    True
+    """
+
+    _DEGREE = 12  # every symbol is a 12th power, so that it has square, cube, fourth and sixth roots
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - not for secrets
+        self._roots: dict[Any, int] = {}
+
+    def draw(self) -> int:
+        """Return a random nonzero residue."""
+        return self._random.randrange(1, PRIME)
+
+    def matrix(self, rows: int, cols: int) -> Matrix:
+        """Return a random matrix."""
+        return [[self.draw() for _ in range(cols)] for _ in range(rows)]
+
+    def __call__(self, expression: Any) -> int:
+        """Return the residue of a rational expression with roots in the symbols."""
+        expression = sympy.sympify(expression)
+        if expression.is_Rational:
+            return int(expression.p) * pow(int(expression.q), -1, PRIME) % PRIME
+        if expression.is_Symbol:
+            return pow(self._root(expression), self._DEGREE, PRIME)
+        if expression is sympy.I:
+            return _prime_root(-1, 2)
+        if expression.is_Add:
+            return sum(map(self, expression.args)) % PRIME
+        if expression.is_Mul:
+            product = 1
+            for argument in expression.args:
+                product = product * self(argument) % PRIME
+            return product
+        if expression.is_Pow and expression.exp.is_Rational:
+            return self._power(expression.base, int(expression.exp.p), int(expression.exp.q))
+        raise ValueError(f"{expression}: no residue")
+
+    def _root(self, symbol: Any) -> int:
+        if symbol not in self._roots:
+            self._roots[symbol] = self.draw()
+        return self._roots[symbol]
+
+    def _power(self, base: Any, numerator: int, denominator: int) -> int:
+        if denominator == 1:
+            return pow(self(base), numerator, PRIME)
+        if base.is_Symbol and self._DEGREE % denominator == 0:
+            return pow(self._root(base), self._DEGREE // denominator * numerator, PRIME)
+        if base.is_Integer:
+            root = 1
+            for prime, multiplicity in sympy.factorint(base).items():
+                root = root * pow(_prime_root(int(prime), denominator), multiplicity, PRIME) % PRIME
+            return pow(root, numerator, PRIME)
+        raise ValueError(f"{base}**({numerator}/{denominator}): no residue")
+
+
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """Return the matrix product modulo PRIME."""
+    columns = list(zip(*right, strict=True))
+    return [[sum(map(int.__mul__, row, column)) % PRIME for column in columns] for row in left]
+
+
+def transposed(matrix: Matrix) -> Matrix:
+    """Return the transpose."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def reduce_rows(rows: Iterable[Sequence[int]], prime: int = PRIME) -> tuple[Matrix, list[int], list[int]]:
+    """Return (reduced rows, pivot columns, indices of the rows that gave a pivot), row by row."""
+    reduced: Matrix = []
+    pivots: list[int] = []
+    chosen: list[int] = []
+    for index, entries in enumerate(rows):
+        row = [entry % prime for entry in entries]
+        for other, pivot in zip(reduced, pivots, strict=True):
+            if factor := row[pivot]:
+                row = [(a - factor * b) % prime for a, b in zip(row, other, strict=True)]
+        pivot = next((column for column, entry in enumerate(row) if entry), -1)
+        if pivot < 0:
+            continue
+        scale = pow(row[pivot], -1, prime)
+        row = [entry * scale % prime for entry in row]
+        for place, other in enumerate(reduced):
+            if factor := other[pivot]:
+                reduced[place] = [(a - factor * b) % prime for a, b in zip(other, row, strict=True)]
+        reduced.append(row)
+        pivots.append(pivot)
+        chosen.append(index)
+    return reduced, pivots, chosen
+
+
+def rank(rows: Iterable[Sequence[int]]) -> int:
+    """Return the rank modulo PRIME.
+
+    >>> rank([[1, 2], [2, 4]])
+    1
+    """
+    return len(reduce_rows(rows)[1])
+
+
+def inverse(matrix: Matrix) -> Matrix | None:
+    """Return the inverse modulo PRIME, or None."""
+    size = len(matrix)
+    rows = [[*row, *(int(i == j) for j in range(size))] for i, row in enumerate(matrix)]
+    reduced, pivots, _ = reduce_rows(rows)
+    if any(pivot >= size for pivot in pivots) or len(pivots) < size:
+        return None
+    ordered = [row for _, row in sorted(zip(pivots, reduced, strict=True))]
+    return [row[size:] for row in ordered]
+
+
+def null_space(rows: Sequence[Sequence[int]], width: int, prime: int = PRIME) -> Matrix:
+    """Return a basis of {v: row . v = 0 for all rows} modulo a prime."""
+    reduced, pivots, _ = reduce_rows(rows, prime)
+    basis = []
+    for free in range(width):
+        if free not in pivots:
+            vector = [0] * width
+            vector[free] = 1
+            for row, pivot in zip(reduced, pivots, strict=True):
+                vector[pivot] = -row[free] % prime
+            basis.append(vector)
+    return basis
