@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
+from hermite_rmt.hermite.evaluation import Evaluate
 
-Evaluate = Callable[[list[Any], int], list[Any]]
-"""Values (mpf, in the same order) at points given as mpf, at a binary precision."""
+
+class Endpoint:
+    """A finite end of a panel: a real number that remembers its values."""
+
+    def __init__(self, real: Real) -> None:
+        self.real = real
+        self.size = abs(float(real))
+        self._values: dict[int, Any] = {}
+
+    def mpf(self, precision: int) -> Any:
+        """Return the value in the local context of `precision` bits."""
+        if precision not in self._values:
+            self._values[precision] = self.real.mpf(precision)
+        return self._values[precision]
+
+    def __float__(self) -> float:
+        return float(self.real)
 
 
 @dataclass(frozen=True)
@@ -27,12 +43,12 @@ class Panel:
 
     Attributes
     ----------
-    left, right : Real, or None for infinity
+    left, right : ends, None for infinity
     evaluate : values of f inside, from points and a precision
     """
 
-    left: Real | None
-    right: Real | None
+    left: Endpoint | None
+    right: Endpoint | None
     evaluate: Evaluate
 
     @property
@@ -45,7 +61,7 @@ class Panel:
         right = "oo" if self.right is None else f"{float(self.right):.6g}"
         return f"({left}, {right})"
 
-    def nodes(self, parameters: list[tuple[int, int]], precision: int) -> Iterator[tuple[Real | None, Any, Any]]:
+    def nodes(self, parameters: list[tuple[int, int]], precision: int) -> Iterator[tuple[Endpoint | None, Any, Any]]:
         """Yield (endpoint, signed distance d to it, dx/dt) at t = p/q for the pairs (p, q)."""
         context = local_context(precision)
         if self.whole:
@@ -64,44 +80,38 @@ class Panel:
                 yield (self.right, -distance, length * slope) if p > 0 else (self.left, distance, length * slope)
 
     def samples(self, parameters: list[tuple[int, int]], precision: int) -> list[tuple[Any, Any]]:
-        """Return (x, f(x) phi(x) dx/dt) at the parameters, as mpf, relative accuracy about 2^-precision."""
-        context = local_context(precision)
+        """Return (x, f(x) exp(-x^2/2) dx/dt) at the parameters, as mpf, relative accuracy about 2^-precision."""
         nodes = list(self.nodes(parameters, precision))
         groups: dict[int, list[int]] = {}
-        points: list[Any] = []
         for index, (anchor, distance, _) in enumerate(nodes):
             lost = _lost_bits(anchor, distance)
             groups.setdefault(precision * (1 + math.ceil(lost / precision)), []).append(index)
-            points.append(distance)
+        points: list[Any] = [None] * len(nodes)
         values: list[Any] = [None] * len(nodes)
         for working, members in groups.items():
             exact = local_context(working)
             for index in members:
                 anchor, distance, _ = nodes[index]
-                if anchor is not None:
-                    points[index] = exact.make_mpf((anchor.mpf(working) + exact.convert(distance))._mpf_)
+                shift = exact.convert(distance)
+                points[index] = shift if anchor is None else anchor.mpf(working) + shift
             for index, value in zip(members, self.evaluate([points[i] for i in members], working), strict=True):
                 values[index] = value
-        root = context.sqrt(2 * context.pi)
-        out = []
-        for point, value, (_, _, slope) in zip(points, values, nodes, strict=True):
-            x = context.convert(point)
-            out.append((x, context.convert(value) * slope * context.exp(-(x**2) / 2) / root))
-        return out
+        context = local_context(precision)
+        return [
+            (context.convert(point), context.convert(value) * slope)
+            for point, value, (_, _, slope) in zip(points, values, nodes, strict=True)
+        ]
 
 
-def _lost_bits(anchor: Real | None, distance: Any) -> int:
+def _lost_bits(anchor: Endpoint | None, distance: Any) -> int:
     """Bits that x = anchor + d spends on the anchor."""
-    if anchor is None or not distance:
-        return 0
-    size = abs(float(anchor))
-    if size == 0:
+    if anchor is None or not distance or not anchor.size:
         return 0
     exponent = distance._mpf_[2] + distance._mpf_[3]
-    return max(0, math.frexp(size)[1] - int(exponent))
+    return max(0, math.frexp(anchor.size)[1] - int(exponent))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=30_000)
 def _half_line(p: int, q: int, precision: int) -> tuple[Any, Any]:
     context = local_context(precision + 20)
     t = context.mpf(p) / q
@@ -110,7 +120,7 @@ def _half_line(p: int, q: int, precision: int) -> tuple[Any, Any]:
     return distance, distance * (1 + inner)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=30_000)
 def _segment(p: int, q: int, precision: int) -> tuple[Any, Any]:
     """Distance to the nearer end and dx/dt of the tanh-sinh map of a segment of length 1, at t = -p/q <= 0."""
     context = local_context(precision + 20)

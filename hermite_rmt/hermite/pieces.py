@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
-
 import sympy
 
-from hermite_rmt.codegen import Kernel
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.hermite.breakpoints import between, breakpoints, normalised, piece_at
 from hermite_rmt.hermite.features import features
 from hermite_rmt.hermite.integrand import Integrand, X
-from hermite_rmt.hermite.panels import Evaluate, Panel
+from hermite_rmt.hermite.evaluation import weighted_values
+from hermite_rmt.hermite.panels import Endpoint, Panel
 from hermite_rmt.hermite.symmetry import Symmetry
 from hermite_rmt.hermite.transform import log2_peak
 
@@ -43,14 +41,16 @@ class Pieces:
     def _cut(self, reach: int) -> list[Panel]:
         panels = []
         ends: list[Real | None] = [None, *self._points(reach), None]
+        known: dict[Real, Endpoint] = {}
         for left, right in zip(ends[:-1], ends[1:], strict=True):
             piece = piece_at(self.expression, between(left, right))
             if piece == 0:
                 continue
-            evaluate = _evaluator(piece)
+            evaluate = weighted_values(piece)
             inside = features(piece, *(-reach if left is None else float(left), reach if right is None else float(right)))
             cuts: list[Real | None] = [left, *(point for point in inside if _inside(point, left, right)), right]
-            panels += [Panel(a, b, evaluate) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+            marks = [None if cut is None else known.setdefault(cut, Endpoint(cut)) for cut in cuts]
+            panels += [Panel(a, b, evaluate) for a, b in zip(marks[:-1], marks[1:], strict=True)]
         return panels
 
     def _points(self, reach: int) -> Sequence[Real]:
@@ -97,22 +97,13 @@ class Pieces:
     def log_size(self, point: float) -> float:
         """Return log2 of |x f(x)| phi(x) max_k |h_k(x)|."""
         exact = sympy.Rational(point)
-        value = _evaluator(piece_at(self.expression, exact))([local_context(80).mpf(point)], 80)[0]
+        value = weighted_values(piece_at(self.expression, exact))([local_context(80).mpf(point)], 80)[0]
         peak = float(log2_peak(point, self.order))
-        size = local_context(80).mag(value) if value else -(10**9)
-        return float(size) + peak + math.log2(abs(point)) - point**2 / (2 * math.log(2))
+        size = local_context(80).mag(value) if value else -math.inf
+        return float(size) + peak + math.log2(abs(point))
 
 
 def _inside(point: Real, left: Real | None, right: Real | None) -> bool:
     value = point.mpf(300)
     return (left is None or left.mpf(300) < value) and (right is None or value < right.mpf(300))
 
-
-def _evaluator(piece: sympy.Expr) -> Evaluate:
-    kernel = Kernel([X], [piece])
-
-    def evaluate(points: list[Any], precision: int) -> list[Any]:
-        function = kernel.multiprecision(precision)
-        return [function(point)[0] for point in points]
-
-    return evaluate

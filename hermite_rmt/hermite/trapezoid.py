@@ -40,7 +40,8 @@ class Plan:
             check = self._sums(panel, _grid(low, high, 7, 9 << level), self.precision + 32)
             ratio = context.mpf(7) / (9 << level)
             second = [a + context.convert(b) * ratio for a, b in zip(second, check, strict=True)]
-        return first, second, scale
+        density = 1 / context.sqrt(2 * context.pi)
+        return [value * density for value in first], [value * density for value in second], scale
 
     def _refined(self, panel: Panel, low: int, high: int, scale: int) -> tuple[int, list[Any]]:
         context = local_context(self.precision)

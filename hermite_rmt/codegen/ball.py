@@ -1,0 +1,306 @@
+"""SymPy expressions as functions of Arb balls (python-flint), real and complex, for enclosures one can rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+
+from hermite_rmt.core.flint_context import flint_module
+
+Step = Callable[..., Any]
+
+
+class BallFunction:
+    """One expression in one variable as a function of balls.
+
+    `real(x)` takes an `arb` and encloses f on it. `complex(z, analytic)` takes an `acb` and encloses the analytic
+    continuation of f; with `analytic` true it is not finite wherever f may fail to be analytic on z, as
+    `acb.integral` demands (cuts of sqrt, log, powers, inverse functions; kinks and jumps of Abs, Max, sign, floor...).
+
+    Both work at the precision python-flint has at the moment: call them inside `flint_precision`.
+
+    Parameters
+    ----------
+    variable : SymPy symbol
+    expression : SymPy expression in it alone, without Piecewise
+
+    Raises
+    ------
+    ValueError
+        If the expression holds a function that has no enclosure here.
+
+    >>> from hermite_rmt.core.flint_context import flint_precision
+    >>> x = sympy.Symbol("x")
+    >>> with flint_precision(100) as flint:
+    ...     value = BallFunction(x, sympy.tanh(x) / 3).real(flint.arb(1))
+    >>> value.contains(sympy.N(sympy.tanh(1) / 3, 20)._prec) or float(value.mid())
+    0.2538647186480196
+    """
+
+    def __init__(self, variable: sympy.Symbol, expression: sympy.Expr) -> None:
+        self.variable, self.expression = variable, expression
+        self._constants: dict[int, list[Any]] = {}
+        self._sources: list[sympy.Expr] = []  # constant subexpressions, evaluated once a precision
+        self._steps: list[tuple[str, Step, tuple[int, ...]]] = []
+        self._slots: dict[sympy.Expr, int] = {}
+        self._slot(expression)
+
+    def real(self, x: Any) -> Any:
+        """Return an `arb` that contains f(t) for every t in the `arb` x; not finite where f is undefined or complex."""
+        return self._run(x, _REAL, ())
+
+    def complex(self, z: Any, analytic: bool = False) -> Any:
+        """Return an `acb` that contains f on the `acb` z; not finite if `analytic` and f may not be analytic on z."""
+        return self._run(z, _COMPLEX, (bool(analytic),))
+
+    def _run(self, value: Any, table: dict[str, Step], flag: tuple[Any, ...]) -> Any:
+        flint = flint_module()
+        assert flint is not None
+        precision = flint.ctx.prec
+        if precision not in self._constants:
+            self._constants[precision] = [constant_ball(source) for source in self._sources]
+        convert = flint.arb if table is _REAL else flint.acb
+        registers: list[Any] = []
+        constants = self._constants[precision]
+        for name, function, arguments in self._steps:
+            if name == "variable":
+                registers.append(value)
+            elif name == "constant":
+                registers.append(convert(constants[arguments[0]]))
+            elif name == "plain":
+                registers.append(function(*(registers[index] for index in arguments)))
+            else:
+                registers.append(table[name](*(registers[index] for index in arguments), *flag))
+        return registers[-1]
+
+    def _slot(self, expression: sympy.Expr) -> int:
+        if expression not in self._slots:
+            self._slots[expression] = self._append(expression)
+        return self._slots[expression]
+
+    def _append(self, expression: sympy.Expr) -> int:
+        step: tuple[str, Step, tuple[int, ...]]
+        if expression == self.variable:
+            step = ("variable", _nothing, ())
+        elif not expression.has(self.variable):
+            self._sources.append(expression)
+            step = ("constant", _nothing, (len(self._sources) - 1,))
+        elif expression.is_Add or expression.is_Mul:
+            slots = tuple(self._slot(argument) for argument in expression.args)
+            step = ("plain", _sum if expression.is_Add else _product, slots)
+        elif expression.is_Pow:
+            step = self._power(expression)
+        else:
+            name = _name(expression)
+            step = (name, _nothing, tuple(self._slot(argument) for argument in _arguments(expression)))
+        self._steps.append(step)
+        return len(self._steps) - 1
+
+    def _power(self, expression: sympy.Pow) -> tuple[str, Step, tuple[int, ...]]:
+        base, exponent = expression.args
+        if exponent.is_Integer:
+            power = int(exponent)
+            return ("plain", lambda value: value**power, (self._slot(base),))
+        if exponent == sympy.S.Half:
+            return ("sqrt", _nothing, (self._slot(base),))
+        if exponent == -sympy.S.Half:
+            return ("rsqrt", _nothing, (self._slot(base),))
+        if not base.has(self.variable) and base.is_positive:
+            return ("exp", _nothing, (self._slot(exponent * sympy.log(base)),))
+        return ("pow", _nothing, (self._slot(base), self._slot(exponent)))
+
+
+def constant_ball(expression: sympy.Expr) -> Any:
+    """Return an `arb` that contains a real constant, at python-flint's precision.
+
+    Raises
+    ------
+    ValueError
+        If it holds something that cannot be enclosed here.
+    """
+    flint = flint_module()
+    assert flint is not None
+    if expression.is_Rational:
+        return flint.arb(flint.fmpq(int(expression.p), int(expression.q)))
+    if expression.is_Float:
+        return constant_ball(sympy.Rational(expression))
+    if expression in _NAMED:
+        return _NAMED[expression](flint)
+    if isinstance(expression, sympy.polys.rootoftools.ComplexRootOf) and expression.is_real:
+        bits = flint.ctx.prec + 10
+        width = sympy.Rational(1, 2**bits)
+        middle = constant_ball(expression.eval_rational(width, width))
+        return middle + flint.arb(0, flint.arb((1, -bits)))
+    if not expression.args:
+        raise ValueError(f"certified: no enclosure of the constant {expression}")
+    if expression.is_Add or expression.is_Mul:
+        return (_sum if expression.is_Add else _product)(*map(constant_ball, expression.args))
+    if expression.is_Pow:
+        base, exponent = expression.args
+        if exponent.is_Integer:
+            return constant_ball(base) ** int(exponent)
+        return _REAL["pow"](constant_ball(base), constant_ball(exponent))
+    return _REAL[_name(expression)](*map(constant_ball, _arguments(expression)))
+
+
+def _name(expression: sympy.Expr) -> str:
+    name = _NAMES.get(expression.func)
+    if name is None:
+        raise ValueError(f"certified: no enclosure of {expression.func.__name__}; allowed: {', '.join(sorted(_REAL))}")
+    return name
+
+
+def _arguments(expression: sympy.Expr) -> tuple[sympy.Expr, ...]:
+    if isinstance(expression, sympy.Heaviside):
+        return (expression.args[0],)
+    if isinstance(expression, sympy.polygamma):
+        if expression.args[0] != 0:
+            raise ValueError(f"certified: no enclosure of {expression}")
+        return (expression.args[1],)
+    return tuple(expression.args)
+
+
+def _nothing(*_: Any) -> Any:
+    raise AssertionError("a placeholder is never called")
+
+
+def _sum(*values: Any) -> Any:
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return total
+
+
+def _product(*values: Any) -> Any:
+    total = values[0]
+    for value in values[1:]:
+        total = total * value
+    return total
+
+
+_NAMED: dict[sympy.Expr, Callable[[Any], Any]] = {
+    sympy.pi: lambda flint: flint.arb.pi(),
+    sympy.E: lambda flint: flint.arb(1).exp(),
+    sympy.EulerGamma: lambda flint: flint.arb.const_euler(),
+    sympy.Catalan: lambda flint: flint.arb.const_catalan(),
+    sympy.GoldenRatio: lambda flint: (1 + flint.arb(5).sqrt()) / 2,
+}
+
+# meromorphic or entire: poles give balls that are not finite, so the flag needs no attention
+_MEROMORPHIC = (
+    "exp sin cos tan cot sec csc sinh cosh tanh coth sech csch erf erfc erfi sinc gamma digamma airy_ai airy_bi".split()
+)
+
+
+def _meromorphic(name: str) -> Step:
+    return lambda z, analytic: getattr(z, name)()
+
+
+def _flagged(name: str) -> Step:
+    """Arb's own functions that look at the flag."""
+    return lambda z, analytic: getattr(z, name)(analytic=analytic)
+
+
+def _folded(name: str) -> Step:
+    def fold(*arguments: Any) -> Any:
+        *values, analytic = arguments
+        total = values[0]
+        for value in values[1:]:
+            total = getattr(total, name)(value, analytic=analytic)
+        return total
+
+    return fold
+
+
+def _with_cut(name: str, touches: Callable[[Any], bool]) -> Step:
+    """Functions for which Arb has no flag: not finite where the ball may touch the cut."""
+
+    def function(z: Any, analytic: bool) -> Any:
+        if analytic and touches(z):
+            return z * float("nan")
+        return getattr(z, name)()
+
+    return function
+
+
+def _outer_real(z: Any) -> bool:
+    return bool(z.imag.contains(0)) and not bool(z.real.abs_upper() < 1)
+
+
+def _outer_imaginary(z: Any) -> bool:
+    return bool(z.real.contains(0)) and not bool(z.imag.abs_upper() < 1)
+
+
+def _real_below(bound: float) -> Callable[[Any], bool]:
+    return lambda z: bool(z.imag.contains(0)) and not bool(z.real > bound)
+
+
+def _real_power(base: Any, exponent: Any) -> Any:
+    return base**exponent
+
+
+def _real_extreme(name: str) -> Step:
+    def extreme(*values: Any) -> Any:
+        total = values[0]
+        for value in values[1:]:
+            total = getattr(total, name)(value)
+        return total
+
+    return extreme
+
+
+_REAL: dict[str, Step] = {name: (lambda x, name=name: getattr(x, name)()) for name in _MEROMORPHIC} | {
+    name: (lambda x, name=name: getattr(x, name)())
+    for name in "log sqrt rsqrt asin acos atan asinh acosh atanh lgamma lambertw floor ceil erfinv".split()
+}
+_REAL |= {
+    "abs": abs,
+    "sign": lambda x: x.sgn(),
+    "heaviside": lambda x: (x.sgn() + 1) / 2,
+    "max": _real_extreme("max"),
+    "min": _real_extreme("min"),
+    "pow": _real_power,
+}
+
+_COMPLEX: dict[str, Step] = {name: _meromorphic(name) for name in _MEROMORPHIC} | {
+    "log": _flagged("log"),
+    "sqrt": _flagged("sqrt"),
+    "rsqrt": _flagged("rsqrt"),
+    "pow": lambda base, exponent, analytic: base.pow(exponent, analytic=analytic),
+    "abs": _flagged("real_abs"),
+    "sign": _flagged("real_sgn"),
+    "heaviside": _flagged("real_heaviside"),
+    "floor": _flagged("real_floor"),
+    "ceil": _flagged("real_ceil"),
+    "max": _folded("real_max"),
+    "min": _folded("real_min"),
+    "asin": _with_cut("asin", _outer_real),
+    "acos": _with_cut("acos", _outer_real),
+    "atanh": _with_cut("atanh", _outer_real),
+    "atan": _with_cut("atan", _outer_imaginary),
+    "asinh": _with_cut("asinh", _outer_imaginary),
+    "acosh": _with_cut("acosh", _real_below(1)),
+    "lgamma": _with_cut("lgamma", _real_below(0)),
+    "lambertw": _with_cut("lambertw", _real_below(-0.25)),
+}
+
+_NAMES: dict[Any, str] = {
+    getattr(sympy, name): name
+    for name in (
+        "exp sin cos tan cot sec csc sinh cosh tanh coth sech csch erf erfc erfi sinc gamma "
+        "log asin acos atan asinh acosh atanh floor erfinv sign"
+    ).split()
+} | {
+    sympy.polygamma: "digamma",
+    sympy.airyai: "airy_ai",
+    sympy.airybi: "airy_bi",
+    sympy.loggamma: "lgamma",
+    sympy.LambertW: "lambertw",
+    sympy.ceiling: "ceil",
+    sympy.Abs: "abs",
+    sympy.Heaviside: "heaviside",
+    sympy.Max: "max",
+    sympy.Min: "min",
+}
