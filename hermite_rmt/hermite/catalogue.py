@@ -20,7 +20,7 @@ _FAR = sympy.Integer(10) ** 9
 
 @dataclass(frozen=True)
 class Family:
-    """A nonlinearity with parameters: call it with their values (numbers are exact, symbols stay) to get one member."""
+    """A nonlinearity with parameters: called with their values (exact numbers or symbols) it gives one member."""
 
     name: str
     formula: Callable[..., Expr]
@@ -46,7 +46,7 @@ class Family:
 class Catalogue:
     """A namespace of nonlinearities.
 
-    An entry is an attribute, or an item by its name: a `Nonlinearity`, or a `Family` to be called with its parameters.
+    An entry is an attribute, or an item by its name: a `Nonlinearity`, or a `Family` to call with its parameters.
     Iteration goes over nonlinearities (a family's default member), `in` and `names` over names.
 
     >>> nonlinearities.relu(-2.0), nonlinearities.leaky_relu(slope="0.2").closed_form(1)

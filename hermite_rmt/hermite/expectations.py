@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,24 +12,47 @@ from mpmath import libmp
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits
+from hermite_rmt.hermite.less_means import LessMeans
 from hermite_rmt.hermite.sources import Source
-
-
-@dataclass(frozen=True)
-class Means:
-    """What is taken off f: multiples (exact constants) of the means of functions; `own`: just E f itself."""
-
-    terms: tuple[tuple[Any, Source], ...] = ()
-    own: bool = False
-
 
 CERTIFIED_DIGITS = 15
 _FLOAT_DIGITS = 17
 _GUARD = 5
 
 
-def coefficients(source: Source, order: int, digits: int | None) -> list[Any]:
-    """Return a_0, ..., a_order of `source`: floats, or numbers of which `digits` digits are right."""
+def coefficients(function: LessMeans, order: int, digits: int | None) -> list[Any]:
+    """Return a_0, ..., a_order: floats, or numbers of which `digits` digits are right."""
+    values = _of_source(function.source, order, digits)
+    if function.means:
+        values[0] = _mean(function, digits)
+    return [_shown(value, digits) for value in values]
+
+
+def energy(function: LessMeans, digits: int | None) -> Any:
+    """Return the energy: a float, or a number of which `digits` digits are right."""
+    if not function.means:
+        return _shown(_energy_of_source(function.source, digits), digits)
+
+    def parts(digits: int | None) -> list[Any]:
+        base = _of_source(function.source, 0, digits)[0]
+        return [_energy_of_source(function.source, digits), -(base**2), _mean(function, digits) ** 2]
+
+    return _shown(_sum_without_loss(parts, digits), digits)
+
+
+def taken(function: LessMeans, digits: int | None) -> Any:
+    """Return what is taken off the source: the sum of its means with their multiples."""
+    terms = (_constant(c, digits) * _of_source(mean, 0, digits)[0] for c, mean in function.means)
+    return sum(terms, start=0)
+
+
+def _mean(function: LessMeans, digits: int | None) -> Any:
+    if function.is_centred:
+        return 0
+    return _sum_without_loss(lambda n: [_of_source(function.source, 0, n)[0], -taken(function, n)], digits)
+
+
+def _of_source(source: Source, order: int, digits: int | None) -> list[Any]:
     key = ("coefficients", digits)
     known = source.cache.get(key, [])
     if len(known) <= order:
@@ -44,8 +66,7 @@ def coefficients(source: Source, order: int, digits: int | None) -> list[Any]:
     return list(known[: order + 1])
 
 
-def energy(source: Source, digits: int | None) -> Any:
-    """Return E f^2 of `source`: a float, or a number of which `digits` digits are right."""
+def _energy_of_source(source: Source, digits: int | None) -> Any:
     key = ("energy", digits)
     if key not in source.cache:
         integrand = source.integrand  # parameters without values are refused here
@@ -53,37 +74,9 @@ def energy(source: Source, digits: int | None) -> Any:
         if exact is None:
             from hermite_rmt.hermite import quadrature
 
-            source.cache[key] = quadrature.energy(integrand, digits)
-        else:
-            source.cache[key] = exact[0]
+            exact = [quadrature.energy(integrand, digits)]
+        source.cache[key] = exact[0]
     return source.cache[key]
-
-
-def mean(source: Source, means: Means, digits: int | None) -> Any:
-    """Return E f - sum c_i E f_i."""
-    if not means.terms:
-        return coefficients(source, 0, digits)[0]
-    if means.own:
-        return 0
-
-    def parts(digits: int | None) -> list[Any]:
-        taken = [-_constant(c, digits) * coefficients(other, 0, digits)[0] for c, other in means.terms]
-        return [coefficients(source, 0, digits)[0], *taken]
-
-    return _sum_without_loss(parts, digits)
-
-
-def energy_less_means(source: Source, means: Means, digits: int | None) -> Any:
-    """Return E (f - sum c_i E f_i)^2."""
-    if not means.terms:
-        return energy(source, digits)
-
-    def parts(digits: int | None) -> list[Any]:
-        here = coefficients(source, 0, digits)[0]
-        left = mean(source, means, digits)
-        return [energy(source, digits), -(here**2), left**2]
-
-    return _sum_without_loss(parts, digits)
 
 
 def _constant(value: Any, digits: int | None) -> Any:
@@ -95,7 +88,7 @@ def _constant(value: Any, digits: int | None) -> Any:
 def _sum_without_loss(parts: Callable[[int | None], list[Any]], digits: int | None) -> Any:
     """Add numbers known to any digits so that `digits` digits of the sum are right, whatever cancels."""
     if digits is None:
-        terms = parts(None)
+        terms = [float(term) for term in parts(None)]
         total = math.fsum(terms)
         if abs(total) > 1e-3 * max(map(abs, terms)) or not any(terms):
             return total
@@ -106,24 +99,21 @@ def _sum_without_loss(parts: Callable[[int | None], list[Any]], digits: int | No
     working = digits + _GUARD
     while True:
         context = local_context(bits(working + _GUARD))
-        exact = [
-            context.make_mpf(term._mpf_) if hasattr(term, "_mpf_") else context.mpf(term) for term in parts(working)
-        ]
+        exact = [context.convert(term) for term in parts(working)]
         total, largest = context.fsum(exact), max(map(abs, exact))
         if not largest:
             return total
-        kept = working - (working if not total else float(context.log10(largest / abs(total))))
-        if kept >= digits + 1:
+        lost = working if not total else float(context.log10(largest / abs(total)))
+        if working - lost >= digits + 1:
             return total
         if working > 8 * digits + 400:
             raise ValueError(
                 f"the value cancels to all of {working} digits: it may be 0, and no digit of it is known"
             )
-        working = 2 * working
+        working *= 2
 
 
-def known_digits(value: Any, digits: int | None) -> Any:
-    """Return what a caller sees: a float, or a number that prints its right digits."""
+def _shown(value: Any, digits: int | None) -> Any:
     if digits is None:
         return float(value)
     return KnownDigits.of(local_context(bits(digits + _GUARD)).convert(value), digits)
@@ -132,68 +122,63 @@ def known_digits(value: Any, digits: int | None) -> Any:
 # Certified
 
 
-def certified_coefficients(source: Source, order: int, digits: int | None) -> list[Ball]:
-    """Return balls that contain a_0, ..., a_order of `source`."""
-    from hermite_rmt.hermite import certified
-
-    return list(certified.certified_coefficients(source.integrand, order, digits or CERTIFIED_DIGITS))
-
-
-def certified_energy(source: Source, digits: int | None) -> Ball:
-    """Return a ball that contains E f^2 of `source`."""
-    from hermite_rmt.hermite import certified
-
-    ball: Ball = certified.certified_energy(source.integrand, digits or CERTIFIED_DIGITS)
-    return ball
+def certified_coefficients(function: LessMeans, order: int, digits: int | None) -> list[Ball]:
+    """Return balls that contain a_0, ..., a_order."""
+    wanted = digits or CERTIFIED_DIGITS
+    balls = _balls(function.source, order, wanted)
+    if function.is_centred:
+        zero = local_context(bits(wanted)).mpf(0)
+        balls[0] = Ball.between(zero, zero, wanted)
+    elif function.means:
+        balls[0] = _ball_without_loss(lambda n: _mean_interval(function, n), wanted)
+    return balls
 
 
-def certified_mean(source: Source, means: Means, digits: int | None) -> Ball:
-    """Return a ball that contains E f - sum c_i E f_i."""
-    if not means.terms:
-        return certified_coefficients(source, 0, digits)[0]
-    if means.own:
-        zero = local_context(bits(CERTIFIED_DIGITS)).mpf(0)
-        return Ball.between(zero, zero, digits or CERTIFIED_DIGITS)
+def certified_energy(function: LessMeans, digits: int | None) -> Ball:
+    """Return a ball that contains the energy."""
+    wanted = digits or CERTIFIED_DIGITS
+    if not function.means:
+        return _energy_ball(function.source, wanted)
 
     def interval(digits: int) -> tuple[Fraction, Fraction]:
-        lower, upper = _interval(certified_coefficients(source, 0, digits)[0])
-        for multiple, other in means.terms:
-            if not multiple.is_Rational:
-                raise ValueError(f"certified: got the multiple {multiple} of a mean; allowed: rational multiples")
-            ends = [
-                Fraction(int(multiple.p), int(multiple.q)) * end
-                for end in _interval(certified_coefficients(other, 0, digits)[0])
-            ]
-            lower, upper = lower - max(ends), upper - min(ends)
-        return lower, upper
-
-    return _ball_without_loss(interval, digits)
-
-
-def certified_energy_less_means(source: Source, means: Means, digits: int | None) -> Ball:
-    """Return a ball that contains E (f - sum c_i E f_i)^2."""
-    if not means.terms:
-        return certified_energy(source, digits)
-
-    def interval(digits: int) -> tuple[Fraction, Fraction]:
-        lower, upper = _interval(certified_energy(source, digits))
-        least, most = _square(*_interval(certified_coefficients(source, 0, digits)[0]))
+        lower, upper = _interval(_energy_ball(function.source, digits))
+        least, most = _square(*_interval(_balls(function.source, 0, digits)[0]))
         lower, upper = lower - most, upper - least
-        if not means.own:
-            least, most = _square(*_interval(certified_mean(source, means, digits)))
+        if not function.is_centred:
+            least, most = _square(*_mean_interval(function, digits))
             lower, upper = lower + least, upper + most
         return lower, upper
 
-    return _ball_without_loss(interval, digits)
+    return _ball_without_loss(interval, wanted)
+
+
+def _balls(source: Source, order: int, digits: int) -> list[Ball]:
+    from hermite_rmt.hermite import certified
+
+    return list(certified.certified_coefficients(source.integrand, order, digits))
+
+
+def _energy_ball(source: Source, digits: int) -> Ball:
+    from hermite_rmt.hermite import certified
+
+    ball: Ball = certified.certified_energy(source.integrand, digits)
+    return ball
+
+
+def _mean_interval(function: LessMeans, digits: int) -> tuple[Fraction, Fraction]:
+    lower, upper = _interval(_balls(function.source, 0, digits)[0])
+    for multiple, mean in function.means:
+        if not multiple.is_Rational:
+            raise ValueError(f"certified: got the multiple {multiple} of a mean; allowed: rational multiples")
+        factor = Fraction(int(multiple.p), int(multiple.q))
+        ends = [factor * end for end in _interval(_balls(mean, 0, digits)[0])]
+        lower, upper = lower - max(ends), upper - min(ends)
+    return lower, upper
 
 
 def _interval(ball: Ball) -> tuple[Fraction, Fraction]:
-    return _fraction(ball.lower), _fraction(ball.upper)
-
-
-def _fraction(value: Any) -> Fraction:
-    numerator, denominator = libmp.to_rational(value._mpf_)
-    return Fraction(int(numerator), int(denominator))
+    lower, upper = (libmp.to_rational(end._mpf_) for end in (ball.lower, ball.upper))
+    return Fraction(*map(int, lower)), Fraction(*map(int, upper))
 
 
 def _square(lower: Fraction, upper: Fraction) -> tuple[Fraction, Fraction]:
@@ -201,9 +186,8 @@ def _square(lower: Fraction, upper: Fraction) -> tuple[Fraction, Fraction]:
     return (Fraction(0) if lower <= 0 <= upper else min(ends)), max(ends)
 
 
-def _ball_without_loss(interval: Callable[[int], tuple[Fraction, Fraction]], digits: int | None) -> Ball:
+def _ball_without_loss(interval: Callable[[int], tuple[Fraction, Fraction]], digits: int) -> Ball:
     """Ask for more digits until the interval is relatively as narrow as promised, and round it outwards."""
-    digits = digits or CERTIFIED_DIGITS
     working = digits + _GUARD
     while True:
         lower, upper = interval(working)
@@ -214,8 +198,6 @@ def _ball_without_loss(interval: Callable[[int], tuple[Fraction, Fraction]], dig
         working *= 2
     precision = bits(working)
     context = local_context(precision)
-    down, up = (
-        libmp.from_rational(end.numerator, end.denominator, precision, rounding)
-        for end, rounding in ((lower, "f"), (upper, "c"))
-    )
+    down = libmp.from_rational(lower.numerator, lower.denominator, precision, "f")
+    up = libmp.from_rational(upper.numerator, upper.denominator, precision, "c")
     return Ball.between(context.make_mpf(down), context.make_mpf(up), digits)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,8 @@ import sympy
 
 from hermite_rmt.core.numbers import ComputedReal, Real, read_digits, read_real
 from hermite_rmt.hermite import expectations
-from hermite_rmt.hermite.integrand import Integrand, X
+from hermite_rmt.hermite.integrand import Integrand
+from hermite_rmt.hermite.less_means import LessMeans
 from hermite_rmt.hermite.sources import Source, exact_constant, read_source
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ class Nonlinearity:
     Parameters
     ----------
     source : text, SymPy expression, callable, number or Nonlinearity
-        Text is read by `hermite_rmt.hermite.parsing.parse` and never evaluated. A SymPy expression has one free symbol,
-        whatever its assumptions. A callable takes one number (or an array); functions of NumPy, SciPy, SymPy and `math`
-        are recognised and become expressions.
+        Text is read by `hermite_rmt.hermite.parsing.parse` and never evaluated. A SymPy expression has one free
+        symbol, whatever its assumptions. A callable takes one number (or an array); functions of NumPy, SciPy, SymPy
+        and `math` are recognised and become expressions.
     variable : SymPy symbol or name, optional
         The variable, where the expression has symbolic parameters too.
     breakpoints : numbers, optional
@@ -52,13 +51,19 @@ class Nonlinearity:
     Notes
     -----
     ``mean``, ``nu``, ``coefficient`` and ``coefficients`` return floats; with ``digits=N`` mpf numbers with N right
-    digits; with ``certified=True`` a `Ball` that contains the value. They raise a ValueError with the reason where the
-    value does not exist: f not integrable, not square integrable, complex or undefined.
+    digits; with ``certified=True`` a `Ball` that contains the value. They raise a ValueError with the reason where
+    the value does not exist: f not integrable, not square integrable, complex or undefined.
+
+    ``f + g``, ``3 * f``, ``f * g``, ``-f``, ``f / 2``, ``f.scaled(2)`` and ``f.shifted(1)`` are nonlinearities again.
 
     >>> f = Nonlinearity("max(x, 0)")
-    >>> f.nu(), f.mean(digits=20), f.centred().mean(digits=20)
-    (0.5, mpf('0.3989422804014326779'), mpf('0.0'))
+    >>> f.nu(), f.mean(digits=20), f.closed_form(0)
+    (0.5, mpf('0.39894228040143267794'), sqrt(2)/(2*sqrt(pi)))
+    >>> f.centred().mean(digits=20), f.centred().nu(digits=20)
+    (mpf('0.0'), mpf('0.34084505690810466423'))
     """
+
+    _body: LessMeans
 
     def __init__(
         self,
@@ -67,20 +72,17 @@ class Nonlinearity:
         breakpoints: Iterable[Any] | None = None,
         name: str | None = None,
     ) -> None:
-        self._means: tuple[tuple[Expr, Source], ...] = ()
         if not isinstance(source, Nonlinearity):  # a family of the catalogue stands for its default member
             source = getattr(source, "default", source)
         if isinstance(source, Nonlinearity):
-            self._source = source._source.revised(breakpoints, name)
-            self._means = source._means
+            self._body = LessMeans(source._body.source.revised(breakpoints, name), source._body.means)
         else:
-            self._source = read_source(source, variable, breakpoints, name)
+            self._body = LessMeans(read_source(source, variable, breakpoints, name))
 
     @classmethod
-    def _of(cls, source: Source, means: Iterable[tuple[Expr, Source]] = ()) -> Nonlinearity:
+    def _of(cls, body: LessMeans) -> Nonlinearity:
         made = cls.__new__(cls)
-        made._source = source
-        made._means = tuple(means)
+        made._body = body
         return made
 
     # What it is
@@ -88,52 +90,42 @@ class Nonlinearity:
     @property
     def name(self) -> str:
         """The name given, or the formula."""
-        return f"{self._source.name}, centred" if self._is_less_own_mean else self._source.name
+        name = self._body.source.name
+        return f"{name}, centred" if self._body.is_centred else name
 
     @property
     def formula(self) -> str:
         """The expression in the formula language, or the name of the callable; before any mean is taken off."""
-        return self._source.formula
+        return self._body.source.formula
 
     @property
     def integrand(self) -> Integrand:
         """The function before any mean is taken off; a ValueError where parameters have no values."""
-        return self._source.integrand
+        return self._body.source.integrand
 
     @property
     def expression(self) -> Expr | None:
-        """The SymPy expression in `integrand.X`; None for a callable, or where a mean taken off has no closed form."""
-        base = self._source.expression
-        return None if base is None else self._less_means(base)
+        """The expression in `integrand.X`; None for a callable, or where a mean taken off has no closed form."""
+        return self._body.expression
 
     @property
     def parameters(self) -> tuple[sympy.Symbol, ...]:
         """The symbols of the expression other than its variable."""
-        return self._source.parameters
-
-    def substitute(self, values: Mapping[Any, Any]) -> Nonlinearity:
-        """Return f with numbers (exact ones stay exact) in place of parameters, given by symbol or name."""
-        return Nonlinearity._of(self._source.substitute(values), [(c, m.substitute(values)) for c, m in self._means])
+        return self._body.source.parameters
 
     @property
-    def _is_less_own_mean(self) -> bool:
-        return len(self._means) == 1 and self._means[0][0] == 1 and self._means[0][1].key == self._source.key
-
-    @cached_property
     def parity(self) -> str | None:
         """``"even"`` or ``"odd"`` where the expression shows it, else None."""
-        base = self._source.parity
-        return base if base == "even" or not self._means or self._is_less_own_mean else None
+        return self._body.parity
 
     def is_centred(self) -> bool:
         """Whether E f = 0: exactly where that can be decided, else to the accuracy of the numbers."""
         exact = self.closed_form(0)
         if exact is not None and exact.is_zero is not None:
             return bool(exact.is_zero)
-        if self._is_less_own_mean or self.parity == "odd":
+        if self._body.is_centred or self.parity == "odd":
             return True
-        scale = max(1.0, self.nu()) ** 0.5
-        return bool(abs(self.mean()) <= 1e-12 * scale)
+        return bool(abs(self.mean()) <= 1e-12 * max(1.0, self.nu()) ** 0.5)
 
     # Closed forms
 
@@ -144,34 +136,23 @@ class Nonlinearity:
         ----------
         k : int, or a SymPy symbol that is a nonnegative integer
             For a symbol the result holds for all k at once.
+
+        >>> Nonlinearity("exp(a*x)", variable="x").closed_form(sympy.Symbol("k", integer=True, nonnegative=True))
+        a**k*exp(a**2/2)/sqrt(factorial(k))
         """
-        order = k if isinstance(k, sympy.Symbol) else _order(k, "k")
-        if isinstance(k, sympy.Symbol) and not (k.is_integer and k.is_nonnegative):
+        if not isinstance(k, sympy.Symbol):
+            return self._body.closed_form(_order(k, "k"))
+        if not (k.is_integer and k.is_nonnegative):
             raise ValueError(f"k: got the symbol {k}; allowed: Symbol('{k}', integer=True, nonnegative=True)")
-        found = self._source.closed
-        value = None if found is None else found.coefficient(order)
-        if not self._means or value is None or (isinstance(order, int) and order > 0):
-            return value
-        if isinstance(order, sympy.Symbol):
-            zeroth = self.closed_form(0)
-            return None if zeroth is None else sympy.Piecewise((zeroth, sympy.Eq(order, 0)), (value, True))
-        return sympy.S.Zero if self._is_less_own_mean else self._less_means(value)
+        return self._body.closed_form(k)
 
     def closed_form_nu(self) -> Expr | None:
-        """Return nu = E f^2 exactly, or None where no rule gives it."""
-        square, closed = self._source.closed_square, self._source.closed
-        energy = None if square is None else square.coefficient(0)
-        if not self._means or energy is None:
-            return energy
-        mean = None if closed is None else closed.coefficient(0)
-        left = self.closed_form(0)
-        return None if mean is None or left is None else sympy.expand(energy - mean**2 + left**2)
+        """Return nu = E f^2 exactly, or None where no rule gives it.
 
-    def _less_means(self, value: Expr) -> Expr | None:
-        taken = [None if mean.closed is None else mean.closed.coefficient(0) for _, mean in self._means]
-        if any(mean is None for mean in taken):
-            return None
-        return value - sympy.Add(*(c * mean for (c, _), mean in zip(self._means, taken, strict=True)))
+        >>> Nonlinearity("erf(x)").closed_form_nu()
+        2*asin(2/3)/pi
+        """
+        return self._body.closed_form_nu()
 
     # Numbers
 
@@ -187,30 +168,21 @@ class Nonlinearity:
         """Return [a_0, ..., a_order]."""
         order, digits = _order(order, "order"), read_digits(digits)
         if certified:
-            balls = expectations.certified_coefficients(self._source, order, digits)
-            return [expectations.certified_mean(self._source, self._taken, digits), *balls[1:]]
-        values = expectations.coefficients(self._source, order, digits)
-        values[0] = expectations.mean(self._source, self._taken, digits)
-        return [expectations.known_digits(value, digits) for value in values]
+            return expectations.certified_coefficients(self._body, order, digits)
+        return expectations.coefficients(self._body, order, digits)
 
     def nu(self, digits: int | None = None, certified: bool = False) -> Any:
         """Return nu = E f^2, the energy."""
         digits = read_digits(digits)
-        if certified:
-            return expectations.certified_energy_less_means(self._source, self._taken, digits)
-        return expectations.known_digits(expectations.energy_less_means(self._source, self._taken, digits), digits)
-
-    @property
-    def _taken(self) -> expectations.Means:
-        return expectations.Means(self._means, self._is_less_own_mean)
+        return (expectations.certified_energy if certified else expectations.energy)(self._body, digits)
 
     def real_coefficient(self, k: int) -> Real:
         """Return a_k as a `Real`: exact where a closed form exists, else to any digits asked for."""
-        return self._real(self.closed_form(k), partial(self.coefficient, k), f"a_{k}")
+        return self._real(self.closed_form(k), lambda digits: self.coefficient(k, digits=digits), f"a_{k}")
 
     def real_nu(self) -> Real:
         """Return nu as a `Real`: exact where a closed form exists, else to any digits asked for."""
-        return self._real(self.closed_form_nu(), self.nu, "nu")
+        return self._real(self.closed_form_nu(), lambda digits: self.nu(digits=digits), "nu")
 
     def _real(self, exact: Expr | None, evaluate: Callable[[int], Any], quantity: str) -> Real:
         if exact is not None and not exact.free_symbols:
@@ -236,64 +208,37 @@ class Nonlinearity:
         wrong = np.isnan(results) & ~np.isnan(points)
         if wrong.any():
             raise ValueError(f"{self.name}: not a real number at x = {points[wrong].ravel()[0]:.17g}")
-        for multiple, mean in self._means:
-            results = results - float(multiple) * expectations.coefficients(mean, 0, None)[0]
+        results = results - expectations.taken(self._body, None)
         return results if np.ndim(values) else float(results)
 
     # Arithmetic
 
     def centred(self) -> Nonlinearity:
         """Return f - E f, exactly: its a_0 is 0 and its energy nu - (E f)^2, to whatever digits are asked later."""
-        return self if self._is_less_own_mean else Nonlinearity._of(self._source, [(sympy.S.One, self._source)])
+        return self if self._body.is_centred else Nonlinearity._of(self._body.centred())
+
+    def substitute(self, values: Mapping[Any, Any]) -> Nonlinearity:
+        """Return f with numbers (exact ones stay exact) in place of parameters, given by symbol or name."""
+        return Nonlinearity._of(self._body.substitute(values))
 
     def scaled(self, scale: Any) -> Nonlinearity:
         """Return x -> f(scale x)."""
-        return self._composed(exact_constant(scale, "scale"), sympy.S.Zero)
+        factor = exact_constant(scale, "scale")
+        if factor.is_zero:
+            raise ValueError(f"scale: got {scale!r}; allowed: a real number other than 0")
+        return Nonlinearity._of(self._body.composed(factor, sympy.S.Zero))
 
     def shifted(self, shift: Any) -> Nonlinearity:
         """Return x -> f(x + shift)."""
-        return self._composed(sympy.S.One, exact_constant(shift, "shift"))
-
-    def _composed(self, scale: Expr, shift: Expr) -> Nonlinearity:
-        if scale.is_zero:
-            raise ValueError("scale: got 0; allowed: any other real number")
-        return Nonlinearity._of(self._source.composed(scale, shift), self._means)
+        return Nonlinearity._of(self._body.composed(sympy.S.One, exact_constant(shift, "shift")))
 
     def __add__(self, other: Any) -> Nonlinearity:
         right = _operand(other)
-        if right is None:
-            return NotImplemented
-        total = self._source.pointwise(operator.add, right._source)
-        if self._is_less_own_mean and right._is_less_own_mean:
-            return Nonlinearity._of(total, [(sympy.S.One, total)])
-        return Nonlinearity._of(total, self._means + right._means)
+        return NotImplemented if right is None else Nonlinearity._of(self._body + right._body)
 
     def __mul__(self, other: Any) -> Nonlinearity:
         right = _operand(other)
-        if right is None:
-            return NotImplemented
-        constant, factor = (right, self) if right._is_constant else (self, right)
-        if constant._is_constant:
-            multiple = constant._source.expression
-            product = factor._source.pointwise(operator.mul, constant._source)
-            if factor._is_less_own_mean:
-                return Nonlinearity._of(product, [(sympy.S.One, product)])
-            return Nonlinearity._of(product, [(multiple * c, mean) for c, mean in factor._means])
-        return Nonlinearity._of(self._explicit.pointwise(operator.mul, right._explicit))
-
-    @property
-    def _is_constant(self) -> bool:
-        expression = self._source.expression
-        return expression is not None and not self._means and X not in expression.free_symbols
-
-    @property
-    def _explicit(self) -> Source:
-        """The source with its means written out; a ValueError where one has no closed form."""
-        if not self._means:
-            return self._source
-        if self.expression is None:
-            raise ValueError(f"{self.name}: its mean has no closed form; multiply before centring")
-        return Source(self.expression, None, self._source.breakpoints)
+        return NotImplemented if right is None else Nonlinearity._of(self._body * right._body)
 
     def __neg__(self) -> Nonlinearity:
         return self * -1
@@ -305,8 +250,11 @@ class Nonlinearity:
     def __rsub__(self, other: Any) -> Nonlinearity:
         return -self + other
 
-    def __truediv__(self, other: Any) -> Nonlinearity:
-        return self * (1 / exact_constant(other, "divisor"))
+    def __truediv__(self, divisor: Any) -> Nonlinearity:
+        by = exact_constant(divisor, "divisor")
+        if by.is_zero:
+            raise ZeroDivisionError(f"{self.name}: divided by 0")
+        return self * (1 / by)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -314,32 +262,29 @@ class Nonlinearity:
 
     # Identity
 
-    @property
-    def _key(self) -> tuple[Any, ...]:
-        return self._source.key, tuple((sympy.srepr(c), mean.key) for c, mean in self._means)
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Nonlinearity) and self._key == other._key
+        return isinstance(other, Nonlinearity) and self._body.key == other._body.key
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self._body.key)
 
     def __repr__(self) -> str:
-        if self._is_less_own_mean:
-            return f"{self._source!r}.centred()"
-        return repr(self._source) + "".join(f" - {c}*mean({mean!r})" for c, mean in self._means)
+        shown = repr(self._body.source)
+        if self._body.is_centred:
+            return f"{shown}.centred()"
+        return shown + "".join(f" - {multiple}*mean({mean!r})" for multiple, mean in self._body.means)
 
     def _repr_latex_(self) -> str:
-        base = self._source.expression
+        base = self._body.source.expression
         written = rf"\mathrm{{{self.name}}}" if base is None else sympy.latex(base)
-        return f"${written} - \\mathbb{{E}}$" if self._means else f"${written}$"
+        return rf"${written} - \mathrm{{mean}}$" if self._body.means else f"${written}$"
 
 
 def _operand(value: Any) -> Nonlinearity | None:
     if isinstance(value, Nonlinearity):
         return value
     try:
-        return Nonlinearity._of(Source(exact_constant(value, "operand")))
+        return Nonlinearity._of(LessMeans(Source(exact_constant(value, "operand"))))
     except TypeError:
         return None
 

@@ -9,23 +9,14 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.hermite.vocabulary import CONSTANTS, FUNCTIONS, KEYWORDS, LARGEST_EXPONENT, MODULES, VARIABLES
+from hermite_rmt.hermite.tokens import DEEPEST_NESTING, RefusedError, tokenized
+from hermite_rmt.hermite.vocabulary import CONSTANTS, FUNCTIONS, LARGEST_EXPONENT, VARIABLES
 
 Expr = Any
 
 LONGEST_TEXT = 4000
-DEEPEST_NESTING = 60
 LARGEST_BITS = 4096
 
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\n]+)
-    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    |(?P<name>[^\W\d²³][^\W²³]*(?:\.[^\W\d²³][^\W²³]*)*)
-    |(?P<operator>\*\*|<=|>=|==|!=|[-+*/^(),<>|])
-    |(?P<unicode>[−–×·⋅÷²³≤≥])""",
-    re.VERBOSE,
-)
-_UNICODE = {"−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "÷": "/", "²": "**2", "³": "**3", "≤": "<=", "≥": ">="}
 _COMPARISONS = {
     ast.Gt: sympy.Gt,
     ast.GtE: sympy.Ge,
@@ -38,15 +29,6 @@ _COMPARISONS = {
 
 # sympy.Symbol is a Boolean too: list what a condition can be
 _CONDITIONS = (sympy.core.relational.Relational, sympy.logic.boolalg.BooleanFunction, sympy.logic.boolalg.BooleanAtom)
-
-
-class _RefusedError(Exception):
-    """Why a text cannot be read, and at which column of the text as it was given."""
-
-    def __init__(self, reason: str, column: int) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.column = column
 
 
 def parse(text: str, names: tuple[str, ...] = ()) -> Expr:
@@ -78,7 +60,7 @@ def parse(text: str, names: tuple[str, ...] = ()) -> Expr:
         raise ValueError(f"f: got a text of {len(text)} characters; allowed: at most {LONGEST_TEXT}")
     try:
         return _Reader(text, names).read()
-    except _RefusedError as refusal:
+    except RefusedError as refusal:
         start = max(0, refusal.column - 30)
         shown = re.sub(r"\s", " ", text)[start : start + 60]
         quoted = repr(text) if len(text) <= 60 else f"{text[:57]!r}..."
@@ -94,26 +76,26 @@ class _Reader:
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self.text = text
         self.names = {*VARIABLES, *names}
-        self.source, self.columns = _Tokens(text).python()
+        self.source, self.columns = tokenized(text)
 
     def read(self) -> Expr:
         if not self.source:
-            raise _RefusedError("nothing to read", 0)
+            raise RefusedError("nothing to read", 0)
         try:
             tree = ast.parse(self.source, mode="eval")
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             offset = getattr(error, "offset", None) or 1
-            raise _RefusedError("not a formula", self._column(offset - 1)) from None
+            raise RefusedError("not a formula", self._column(offset - 1)) from None
         result = self._value(tree.body, 0)
         if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
-            raise _RefusedError("a division by zero", 0)
+            raise RefusedError("a division by zero", 0)
         return result
 
     def _column(self, offset: int) -> int:
         return self.columns[min(offset, len(self.columns) - 1)]
 
-    def _refuse(self, node: ast.AST, reason: str) -> _RefusedError:
-        return _RefusedError(reason, self._column(getattr(node, "col_offset", 0)))
+    def _refuse(self, node: ast.AST, reason: str) -> RefusedError:
+        return RefusedError(reason, self._column(getattr(node, "col_offset", 0)))
 
     def _value(self, node: ast.expr, depth: int) -> Expr:
         """Return the expression of a node; a condition counts as 1 where it holds and 0 elsewhere."""
@@ -256,91 +238,6 @@ class _Reader:
             return sympy.sympify(function.build(*arguments))
         except (ValueError, TypeError) as error:
             raise self._refuse(node, f"{name}: {error}") from None
-
-
-class _Tokens:
-    """The text cut into tokens, rewritten into Python's grammar with the column each character came from."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.source = ""
-        self.columns: list[int] = []
-        self.previous = ""  # the kind of the last token: "operand", "open", "operator" or ""
-        self.brackets: list[str] = []
-
-    def python(self) -> tuple[str, list[int]]:
-        position = 0
-        while position < len(self.text):
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                raise _RefusedError(f"the character {self.text[position]!r} is not part of a formula", position)
-            kind = str(match.lastgroup)
-            if kind != "space":
-                self._token(kind, match.group(), position)
-            position = match.end()
-        return self.source, [*self.columns, len(self.text)]
-
-    def _emit(self, written: str, position: int, previous: str) -> None:
-        self.source += written + " "
-        self.columns += [position] * (len(written) + 1)
-        self.previous = previous
-
-    def _juxtaposed(self, position: int) -> None:
-        if self.previous == "operand":
-            self._emit("*", position, "operator")
-
-    def _token(self, kind: str, token: str, position: int) -> None:
-        token = _UNICODE.get(token, token)
-        if kind == "number":
-            if self.previous == "operand":
-                raise _RefusedError(f"an operator is missing before {token}", position)
-            self._emit(token, position, "operand")
-        elif kind == "name":
-            self._name(token, position)
-        elif token == "(":
-            if self.previous == "operand":
-                self._emit("*", position, "operator")
-            self._open("(", position)
-        elif token == ")":
-            if not self.brackets or self.brackets.pop() != "(":
-                raise _RefusedError("a closing bracket without its opening one", position)
-            self._emit(")", position, "operand")
-        elif token == "|":
-            self._bar(position)
-        else:
-            self._emit(
-                "**" if token == "^" else token, position, "operand" if token in ("**2", "**3") else "operator"
-            )
-
-    def _open(self, bracket: str, position: int) -> None:
-        self.brackets.append(bracket)
-        if len(self.brackets) > DEEPEST_NESTING:
-            raise _RefusedError(f"nested deeper than {DEEPEST_NESTING} levels", position)
-        self._emit("(", position, "open")
-
-    def _bar(self, position: int) -> None:
-        if self.previous == "operand" and self.brackets and self.brackets[-1] == "|":
-            self.brackets.pop()
-            self._emit(")", position, "operand")
-            return
-        self._juxtaposed(position)
-        self._emit("abs", position, "function")
-        self._open("|", position)
-
-    def _name(self, token: str, position: int) -> None:
-        *prefix, name = token.split(".")
-        if prefix and ".".join(prefix) not in MODULES:
-            raise _RefusedError(f"attribute access ({token}) is not part of a formula", position + len(prefix[0]))
-        name = {"π": "pi", "ξ": "xi"}.get(name, name)
-        if not name.isascii() or name.startswith("__"):
-            raise _RefusedError(f"unknown name {name!r}", position)
-        if name in KEYWORDS:
-            self._emit(name, position, "operator")
-            return
-        self._juxtaposed(position)
-        following = self.text[position + len(token) :].lstrip()
-        called = following.startswith("(") and (name in FUNCTIONS or len(name) > 1 or name not in VARIABLES)
-        self._emit(name, position, "function" if called else "operand")
 
 
 def _suggestion(name: str, *, call: bool) -> str:

@@ -1,5 +1,7 @@
 """SymPy to text, in the formula language: `parsing.parse` reads it back."""
 
+# ruff: noqa: N802  # SymPy finds printing methods by class names
+
 from __future__ import annotations
 
 from typing import Any

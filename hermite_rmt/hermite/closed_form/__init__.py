@@ -21,7 +21,6 @@ from hermite_rmt.hermite.closed_form.piecewise import squared
 from hermite_rmt.hermite.closed_form.reading import read
 from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, start
 from hermite_rmt.hermite.closed_form.symbolic import symbolic_expectation
-from hermite_rmt.hermite.integrand import X
 
 Expr = Any
 
@@ -36,8 +35,9 @@ class ClosedForm:
 
     @classmethod
     def of(cls, expression: Expr) -> ClosedForm | None:
-        """Return the closed form of an expression in `integrand.X`, or None where no rule applies.
+        """Return the closed form of an expression in `X`, or None where no rule applies.
 
+        >>> from hermite_rmt.hermite.integrand import X
         >>> closed = ClosedForm.of(sympy.Max(X, 0))
         >>> closed.coefficient(0), closed.coefficient(1), closed.squared().coefficient(0)
         (sqrt(2)/(2*sqrt(pi)), 1/2, 1/2)

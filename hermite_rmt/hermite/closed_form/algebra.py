@@ -1,4 +1,4 @@
-"""The functions whose Gaussian expectations are known: sums of x^m e^(quadratic) cos or sin (quadratic) erf... step."""
+"""The functions whose Gaussian expectations are known: sums of x^m exp(quadratic) cos(quadratic) erf(linear) step."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class NotClosedError(Exception):
 
 @dataclass(frozen=True)
 class Atom:
-    """The function exp(quadratic x^2 + linear x) wave(chirp x^2 + frequency x) prod erf(b x + c) [x > edge].
+    """exp(quadratic x^2 + linear x) wave(chirp x^2 + frequency x) prod erf(b x + c) [x > edge].
 
-    `wave` is "cos" or "sin" ("" for 1), `errors` the pairs (b, c), `edge` may be minus infinity. All numbers are exact
-    real SymPy constants.
+    `wave` is "cos" or "sin" ("" for 1), `errors` the pairs (b, c), `edge` may be minus infinity. All numbers are
+    exact real SymPy constants.
     """
 
     quadratic: Expr = S.Zero
@@ -65,7 +65,7 @@ ONE = Atom()
 
 
 def later(left: Expr, right: Expr) -> Expr:
-    """The edge of the product of two steps."""
+    """Return the edge of the product of two steps."""
     if left == right or right is S.NegativeInfinity:
         return left
     return right if left is S.NegativeInfinity else sympy.Max(left, right)
@@ -123,7 +123,7 @@ class Combination:
         return cls({(atom, degree): value for degree, value in enumerate(coefficients) if value != 0})
 
     def by_atom(self) -> dict[Atom, dict[int, Expr]]:
-        """The polynomial that multiplies each atom, by degree."""
+        """Return the polynomial that multiplies each atom, by degree."""
         grouped: dict[Atom, dict[int, Expr]] = {}
         for (atom, degree), value in self.terms.items():
             grouped.setdefault(atom, {})[degree] = value
@@ -179,7 +179,10 @@ class Combination:
             {
                 (
                     Atom(
-                        *map(changed, (atom.quadratic, atom.linear, atom.chirp, atom.frequency)),
+                        changed(atom.quadratic),
+                        changed(atom.linear),
+                        changed(atom.chirp),
+                        changed(atom.frequency),
                         atom.wave,
                         tuple((changed(b), changed(c)) for b, c in atom.errors),
                         changed(atom.edge),

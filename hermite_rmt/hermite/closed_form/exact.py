@@ -35,7 +35,7 @@ class Vector:
 
 
 class Exact:
-    """Exact arithmetic for the recurrence of one atom: every irrational parameter is a generator of a polynomial ring."""
+    """Exact arithmetic for the recurrence of one atom: irrational parameters generate a polynomial ring."""
 
     def __init__(self, atom: Atom) -> None:
         values = list(parameters(atom))
@@ -94,9 +94,7 @@ def _parts(value: Expr) -> tuple[Expr, Expr]:
     if not value.has(S.ImaginaryUnit):
         return value, S.Zero
     # erf(i z) is i erfi(z): SymPy sees that for a symbol z only
-    value = value.replace(
-        _is_erf_of_imaginary, lambda function: S.ImaginaryUnit * sympy.erfi(-S.ImaginaryUnit * function.args[0])
-    )
+    value = value.replace(_is_erf_of_imaginary, lambda f: S.ImaginaryUnit * sympy.erfi(-S.ImaginaryUnit * f.args[0]))
     real, imaginary = sympy.expand(value, complex=True).as_real_imag()
     return real, imaginary
 

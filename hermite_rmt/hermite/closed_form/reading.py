@@ -136,7 +136,7 @@ def sign(expression: Expr) -> Combination:
 
 
 def _sign_of_shifted(expression: Expr) -> Combination:
-    """The sign of shift + scale * g(u) with g = exp or erf: increasing, so it is that of scale * (u - g^-1(...))."""
+    """Return the sign of shift + scale g(u), g = exp or erf: g increases, so it is that of scale (u - g^-1(...))."""
     shift, rest = expression.as_independent(X, as_Add=True)
     scale, function = rest.as_independent(X, as_Add=False)
     if isinstance(function, sympy.exp):
@@ -155,7 +155,7 @@ def _sign_of_shifted(expression: Expr) -> Combination:
 
 
 def _is_positive(expression: Expr) -> Combination:
-    """The indicator of expression > 0, also where the expression vanishes on an interval."""
+    """Return the indicator of expression > 0, also where the expression vanishes on an interval."""
     signs = sign(expression)
     return (signs**2 + signs).times(S.Half)
 
@@ -191,7 +191,7 @@ def _piecewise(expression: Expr) -> Combination:
 
 
 def _indicator(condition: Any) -> Combination:
-    """The indicator of a condition, up to points of no weight."""
+    """Return the indicator of a condition, up to points of no weight."""
     if condition in (sympy.true, sympy.false):
         return _ONE if condition == sympy.true else Combination()
     if isinstance(condition, sympy.Gt):

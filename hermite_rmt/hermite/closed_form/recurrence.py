@@ -1,11 +1,12 @@
 r"""Gaussian expectations I_n = E[G He_n] of an atom G, for all n at once, by Stein's identity.
 
-With He_n phi = -(He_{n-1} phi)' and s = 1 - 2 (quadratic coefficient of G), integration by parts from the edge l gives
+With He_n phi = -(He_{n-1} phi)' and s = 1 - 2 (quadratic coefficient of G), integration by parts from the edge l
+gives
 
     s I_n = G(l) phi(l) He_{n-1}(l) + (linear coefficient) I_{n-1} + (1 - s)(n - 1) I_{n-2}
             + sum_i (2 b_i / sqrt(pi)) exp(-c_i^2) J^(i)_{n-1},
 
-J^(i) belonging to G without its i-th erf(b_i x + c_i) and with exp(-b_i^2 x^2 - 2 b_i c_i x) in its place. The same lines
+where J^(i) belongs to G with exp(-b_i^2 x^2 - 2 b_i c_i x) in the place of its i-th erf(b_i x + c_i). The same lines
 run on exact numbers and on floating-point ones. Derived in derivations/02_closed_forms.py.
 """
 

@@ -44,7 +44,7 @@ def symbolic_expectation(function: Combination, single: Callable[[int], Expr], k
 
 
 def _of_steps(function: Combination, k: sympy.Symbol) -> Expr:
-    """E[f He_k] of a piecewise polynomial f for k above its degree: its jumps and those of its derivatives are left."""
+    """Return E[f He_k] of a piecewise polynomial for k above its degree: only jumps of f and f^(j) are left."""
     total = S.Zero
     for atom, polynomial in function.by_atom().items():
         edge = atom.edge
@@ -61,7 +61,7 @@ def _of_steps(function: Combination, k: sympy.Symbol) -> Expr:
 
 
 def _times_hermite(polynomial: Mapping[int, Expr], k: sympy.Symbol) -> dict[int, Expr]:
-    """The d_j with p(x) He_k(x) = sum_j d_j He_{k+j}(x)."""
+    """Return the d_j with p(x) He_k(x) = sum_j d_j He_{k+j}(x)."""
     result: dict[int, Expr] = {}
     for degree in range(max(polynomial), -1, -1):
         shifted: dict[int, Expr] = {}
@@ -104,7 +104,7 @@ def _formula(atom: Atom) -> tuple[Callable[[Expr], Expr], int]:
 
 
 def _of_exponential(atom: Atom) -> Callable[[Expr], Expr]:
-    """I_n of exp(quadratic x^2 + linear x) wave(frequency x): the n-th derivative at 0 of its heat flow E G(xi + t)."""
+    """Return I_n of an exponential times a wave: the n-th derivative at t = 0 of E G(xi + t)."""
     if not atom.chirp.is_zero:
         raise NotClosedError("no formula for all orders")
     if atom.wave:
@@ -147,7 +147,7 @@ def _is_even(n: Expr) -> Expr:
 
 
 def hermite_value(n: Expr, point: Expr) -> Expr:
-    """He_n(point) for a symbolic n. (SymPy's own value at 0 lacks the factor 2^(n/2).)"""
+    """Return He_n(point) for a symbolic n; SymPy 1.14's own value at 0 lacks the factor 2^(n/2)."""
     if point == 0:
         return 2 ** (n / 2) * sqrt(pi) / sympy.gamma((1 - n) / 2)
     return sympy.hermite_prob(n, point)
