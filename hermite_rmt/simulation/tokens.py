@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,6 +32,24 @@ class Tokens:
     mu: Array
     w_K: Array
     w_Q: Array
+
+
+class TokenSource(Protocol):
+    """A law of tokens."""
+
+    @property
+    def n(self) -> int:
+        """Number of tokens."""
+        ...
+
+    @property
+    def p(self) -> int:
+        """Dimension of the tokens."""
+        ...
+
+    def draw(self, seed: np.random.SeedSequence) -> Tokens:
+        """Draw tokens; the result depends on the seed alone."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.estimate import Estimate, Statistic
 from hermite_rmt.simulation.ridge import RidgeValues, ridge_values
-from hermite_rmt.simulation.tokens import TokenModel, Tokens
+from hermite_rmt.simulation.tokens import Tokens, TokenSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +20,11 @@ class Specification:
     Attributes
     ----------
     tokens : law of the tokens
-    features : Tokens -> (p, n) array
+    features : Tokens -> array of shape (number of features, n), such as `AttentionFeatures` or any function of yours
     gammas : ridge parameters, all computed from one draw
     """
 
-    tokens: TokenModel
+    tokens: TokenSource
     features: Callable[[Tokens], Array]
     gammas: tuple[float, ...]
 
