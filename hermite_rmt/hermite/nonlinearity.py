@@ -208,7 +208,7 @@ class Nonlinearity:
         wrong = np.isnan(results) & ~np.isnan(points)
         if wrong.any():
             raise ValueError(f"{self.name}: not a real number at x = {points[wrong].ravel()[0]:.17g}")
-        results = results - expectations.taken(self._body, None)
+        results = results - float(expectations.taken(self._body, None))
         return results if np.ndim(values) else float(results)
 
     # Arithmetic
