@@ -157,6 +157,7 @@ def test_models_with_one_seed_see_the_same_tokens() -> None:
 def test_statistic() -> None:
     statistic = Statistic(np.array([1.0, 2.0, 3.0, 6.0]))
     assert statistic.mean == 3
+    assert statistic.standard_deviation == pytest.approx(math.sqrt(14 / 3))
     assert statistic.standard_error == pytest.approx(math.sqrt(14 / 3 / 4))
     low, high = statistic.interval(0.5)  # the quartile of Student's t with 3 degrees of freedom is 0.764892...
     assert high - 3 == pytest.approx(0.7648923284 * statistic.standard_error, rel=1e-9)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from hermite_rmt.hermite.nonlinearity import Nonlinearity
 from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.linearise import Linearisation, linearise, operator_norm
 
@@ -94,6 +95,14 @@ def test_nonlinear_part_is_a_shifted_semicircle(c: float) -> None:
     assert np.mean((eigenvalues - kappa) ** 2) == pytest.approx(sigma**2, abs=slack / 10)
 
 
+def test_nonlinearity_knows_its_first_coefficient() -> None:
+    X = np.random.default_rng(0).standard_normal((20, 30))
+    given = linearise(X, np.tanh, TANH_A1, mu=np.ones(20), y=np.ones(30))
+    asked = linearise(X, Nonlinearity("tanh(x)"), mu=np.ones(20), y=np.ones(30))
+    np.testing.assert_allclose(asked.low_rank, given.low_rank, rtol=1e-13)
+    np.testing.assert_allclose(asked.kernel, given.kernel, atol=1e-15)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5), (3, 3), (30, 20)])
 def test_operator_norm(shape: tuple[int, int]) -> None:
     matrix = np.random.default_rng(0).standard_normal(shape)
@@ -107,6 +116,7 @@ def test_operator_norm(shape: tuple[int, int]) -> None:
         ({"X": np.ones(5)}, ValueError, "X: got an array of dimension 1"),
         ({"X": np.full((3, 4), np.nan)}, ValueError, "X: got nan"),
         ({"a1": "x"}, TypeError, "a1: got 'x'"),
+        ({"a1": None}, ValueError, "a1: got None beside a function"),
         ({"mu": np.ones(3)}, ValueError, "y: got None beside mu"),
         ({"w_Q": np.ones(3)}, ValueError, "w_K: got None beside w_Q"),
         ({"mu": np.ones(4), "y": np.ones(4)}, ValueError, r"mu: got shape \(4,\); allowed: \(3,\)"),

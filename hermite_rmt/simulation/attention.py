@@ -91,8 +91,8 @@ def simulate_attention(
     rng : None, an int, a SeedSequence or a Generator; trial k depends on the seed and on k alone
     labels : (n,) signs, or any vector of squared norm n; None: balanced signs in random order (their sum is 0, or +-1
         for odd n)
-    noise : "gaussian", "rademacher", "laplace", "uniform", "student5", or a callable (rng, shape) -> array of entries
-        of mean 0 and variance 1
+    noise : "gaussian", "rademacher", "laplace", "uniform", "student5", "exponential" (skewed), or a callable
+        (rng, shape) -> array of entries of mean 0 and variance 1
     mu, w_K, w_Q : (p,) vectors that have the overlaps; None: drawn, uniformly among those that have them
     diagonal : the constant d, or None to keep f's own diagonal
     skip : weight of the skip connection

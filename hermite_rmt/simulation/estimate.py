@@ -31,10 +31,14 @@ class Statistic:
         return float(np.mean(self.samples))
 
     @property
+    def standard_deviation(self) -> float:
+        """The standard deviation of one trial, estimated; nan for one trial, which tells nothing about it."""
+        return float(np.std(self.samples, ddof=1)) if len(self.samples) > 1 else math.nan
+
+    @property
     def standard_error(self) -> float:
-        """The standard error of the mean; nan for one trial, which tells nothing about it."""
-        trials = len(self.samples)
-        return float(np.std(self.samples, ddof=1)) / math.sqrt(trials) if trials > 1 else math.nan
+        """The standard error of the mean; nan for one trial."""
+        return self.standard_deviation / math.sqrt(len(self.samples))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return Student's confidence interval of the mean; the whole line for one trial.

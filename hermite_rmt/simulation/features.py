@@ -29,8 +29,8 @@ class AttentionFeatures:
     skip: float = 0.0
     weights: Array | None = None
 
-    def __call__(self, tokens: Tokens) -> Array:
-        """Return the (p, n) features of these tokens."""
+    def kernel(self, tokens: Tokens) -> tuple[Array, bool]:
+        """Return K + skip I in Fortran order, and whether it is symmetric, with only its lower triangle set."""
         X = tokens.X
         if self.weights is None:
             S, symmetric = rank_one_scores(X, tokens.w_K, tokens.w_Q)
@@ -39,7 +39,12 @@ class AttentionFeatures:
         K = kernel_of_scores(S, symmetric, len(X), self.f, self.diagonal)
         if self.skip:
             K[np.diag_indices(len(K))] += self.skip
-        return require_finite(symmetric_product(X, K) if symmetric else product(X, K))
+        return K, symmetric
+
+    def __call__(self, tokens: Tokens) -> Array:
+        """Return the (p, n) features of these tokens."""
+        K, symmetric = self.kernel(tokens)
+        return require_finite(symmetric_product(tokens.X, K) if symmetric else product(tokens.X, K))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Linearisation:
 def linearise(
     X: Any,
     f: Entrywise,
-    a1: float,
+    a1: float | None = None,
     *,
     mu: Any = None,
     y: Any = None,
@@ -77,7 +77,7 @@ def linearise(
     ----------
     X : (p, n) tokens
     f : entrywise nonlinearity of arrays, centred
-    a1 : E[xi f(xi)], xi ~ N(0, 1)
+    a1 : E[xi f(xi)], xi ~ N(0, 1); None asks f itself for `f.coefficient(1)` (a `hermite_rmt.Nonlinearity`)
     mu, y : (p,) signal and (n,) labels, both or neither (no signal)
     w_K, w_Q : (p,) key and query directions, both or neither (identity weights)
     diagonal : the constant d
@@ -95,6 +95,12 @@ def linearise(
         raise ValueError(f"X: got an array of dimension {np.ndim(X)}; allowed: a p x n matrix")
     p, n = np.shape(X)
     X = real_array(X, (p, n), "X")
+    if a1 is None:
+        if not hasattr(f, "coefficient"):
+            raise ValueError(
+                "a1: got None beside a function that has no coefficients; allowed: the number E[xi f(xi)]"
+            )
+        a1 = float(f.coefficient(1))
     a1, diagonal = finite_number(a1, "a1"), finite_number(diagonal, "diagonal")
     signal = _pair(mu, y, ("mu", p), ("y", n))
     weights = _pair(w_K, w_Q, ("w_K", p), ("w_Q", p))

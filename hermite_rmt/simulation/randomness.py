@@ -76,7 +76,12 @@ def _student5(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return rng.standard_t(5, size=shape) * 0.6**0.5
 
 
-#: Laws of the noise entries by name, each of mean 0 and variance 1.
+def _exponential(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    return rng.standard_exponential(shape) - 1.0
+
+
+#: Laws of the noise entries by name, each of mean 0 and variance 1. All are symmetric but the exponential one
+#: (skewness 2), for which the limit theory does not hold in general.
 NOISES: Mapping[str, Sampler] = MappingProxyType(
     {
         "gaussian": _gaussian,
@@ -84,6 +89,7 @@ NOISES: Mapping[str, Sampler] = MappingProxyType(
         "laplace": _laplace,
         "uniform": _uniform,
         "student5": _student5,
+        "exponential": _exponential,
     }
 )
 
