@@ -44,7 +44,7 @@ def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -
     ValueError, TypeError
         If the grid or `scale` is not allowed, or the energy of a model's features is not known.
 
-    >>> from hermite_rmt.theory import LinearRegression
+    >>> from hermite_rmt import LinearRegression
     >>> data = compare([LinearRegression(), LinearRegression(mu_mu=1)], c=[0.5, 2], gamma=0.1)
     >>> data.error.dims, data.sizes["crossing"]
     (('model', 'c', 'gamma'), 0)
@@ -94,46 +94,51 @@ def crossings(first: Any, second: Any, c_range: tuple[float, float], gamma: floa
     found as well. Curves that agree to rounding on an interval do not cross there.
     """
 
-    def difference(log_c: Any) -> Any:
+    def errors(log_c: Any) -> tuple[Any, Any]:
         c = np.exp(log_c)
         one, other = (scaled_theory(model, c, gamma, scale)["error"] for model in (first, second))
-        gap = one - other
-        return np.where(np.abs(gap) <= ROUNDING * np.maximum(one, other), 0.0, gap)
+        return one, other
+
+    def difference(log_c: Any) -> Any:
+        one, other = errors(log_c)
+        return one - other
+
+    def resolved(log_c: np.ndarray) -> np.ndarray:
+        one, other = errors(log_c)
+        return np.where(np.abs(one - other) <= ROUNDING * np.maximum(one, other), 0.0, one - other)
 
     low, high = np.log(c_range)
     if low == high:
         return []
     points = np.linspace(low, high, SCAN_POINTS)
-    values = difference(points)
-    points, values = _with_near_misses(difference, points[values != 0], values[values != 0])
+    values = resolved(points)
+    points = np.sort([*points, *_near_misses(difference, points[values != 0], values[values != 0])])
+    values = resolved(points)
+    points, values = points[values != 0], values[values != 0]
     found = []
     for k in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
         root = brentq(difference, points[k], points[k + 1], xtol=1e-14)
-        error = float(scaled_theory(first, np.exp(root), gamma, scale)["error"])
-        found.append(Crossing(float(np.exp(root)), error, bool(values[k + 1] > 0)))
+        found.append(Crossing(float(np.exp(root)), float(errors(root)[0]), bool(values[k + 1] > 0)))
     return found
 
 
-def _with_near_misses(
-    difference: Callable[[Any], Any], points: np.ndarray, values: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _near_misses(difference: Callable[[Any], Any], points: np.ndarray, values: np.ndarray) -> list[float]:
+    """Return where |difference| is smallest beside each point where it is smaller than at both neighbours."""
     size, sign = np.abs(values), np.sign(values)
-    inner = np.arange(1, len(points) - 1)
-    dips = inner[
-        (size[inner] <= size[inner - 1])
-        & (size[inner] <= size[inner + 1])
-        & (sign[inner] == sign[inner - 1])
-        & (sign[inner] == sign[inner + 1])
+    dips = [
+        k
+        for k in range(1, len(points) - 1)
+        if sign[k - 1] == sign[k] == sign[k + 1] and size[k] <= min(size[k - 1], size[k + 1])
     ]
-    extra = [
+    return [
         minimize_scalar(
-            lambda x, k=k: float(sign[k] * difference(x)), bounds=(points[k - 1], points[k + 1]), method="bounded"
+            lambda x, k=k: float(sign[k] * difference(x)),
+            bounds=(points[k - 1], points[k + 1]),
+            method="bounded",
+            options={"xatol": 1e-9},
         ).x
         for k in dips
     ]
-    merged = np.sort(np.concatenate([points, extra]))
-    values = difference(merged)
-    return merged[values != 0], values[values != 0]
 
 
 def _labels(models: Sequence[Any]) -> list[str]:

@@ -56,7 +56,7 @@ def sweep(
     ValueError
         If an axis, `simulate` or the checkpoint does not fit.
 
-    >>> from hermite_rmt.theory import LinearRegression
+    >>> from hermite_rmt import LinearRegression
     >>> data = sweep(LinearRegression(), c=[0.5, 2], gamma=[0.1, 1])
     >>> dict(data.error.sizes), round(float(data.error.sel(c=2, gamma=1)), 6)
     ({'c': 2, 'gamma': 2}, 0.292893)
