@@ -101,6 +101,8 @@ def double_start(point: ExactPoint) -> Iterate:
         columns = [solve_linear(at.residuals, tuple(np.eye(3)[i][:, None])) for i in range(3)]
         inverse = scale[:, None] * np.hstack(columns)
         velocity = scale * solve_linear(at.residuals, tuple(-e.gradient[3] for e in at.residuals))[:, 0]
+    if point.even and not use_pair:  # F1, proportional to k where a_1 = 0
+        x[0, 0] = velocity[0] = inverse[0, 1] = inverse[0, 2] = 0.0
     entries = [[float(entry) for entry in row] for row in inverse]
     return Iterate(use_pair, x[:, 0].tolist(), velocity.tolist(), entries, JACOBIAN_BITS, JACOBIAN_BITS)
 
@@ -137,7 +139,7 @@ def newton_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> Non
             size = max(size, numbers.magnitude(change) - numbers.magnitude(current.x[i]))
         current.residual = max((abs(numbers.mpf(e.value)) for e in equations))
     current.steps += 1
-    current.right = min(-size + current.inverse_bits, numbers.precision) 
+    current.right = min(-size + current.inverse_bits, numbers.precision)
 
 
 def _evaluate(scaled: Scaled, current: Iterate, numbers: Arithmetic):

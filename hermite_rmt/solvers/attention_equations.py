@@ -79,7 +79,8 @@ class Roots:
     minus_theta: Any  # a^2 (u_1 u_2 u_3 - cbar theta)
     pairs: Any  # a^4 prod_{i<j} (u_i u_j - cbar)
     K: Any  # a^2 (b^2 + b e_1 + e_2 + e_3)
-    X: Any  # a^4 (K (e_2 + 2 e_3) + b cbar e_3)
+    N: Any  # a x + k weighted by x, across the signal: see quadratic_form
+    L: Any  # the same along the signal, the coefficient of rho
     gain: Any  # g / gamma, from the product of the x_k
     k: Any  # from the sum of the x_k
     Q: Any  # sigma^2 g m, from the sum of the products x_i x_j
@@ -97,16 +98,21 @@ def symmetric_roots(inputs: Inputs, gamma: Any, F1: Any, F2: Any, f3: Any) -> Ro
     product = upper + a2
     K = a2 * (b * b) + b * aF1 + F2 + F3
     far = a2 * b**3 + (b * b) * aF1 + b * F2 + F3  # a^2 prod (b + y_k)
-    k = (zeta / 2) * ((F1 * (upper + a2 * b)) - (a * cbar) * (2 * F2 + 3 * F3)) / product
+    bent = (F1 * (upper + a2 * b) - (a * cbar) * (2 * F2 + 3 * F3)) / 2
+    k = zeta * bent / product
+    pairs = K * K + cbar * ((aF1 + a2 * b) * K) - (a2 * cbar**2) * F3
+    X = K * (F2 + 2 * F3) + (a2 * b * cbar) * F3
+    Y = (a * cbar) * X + bent * K
     squares = zeta**2 * (F2 * K - (cbar * a) * (F3 * (2 * F1 + 3 * (a * b)))) / product
     return Roots(
         e3=F3,
         product=product,
         at_theta=a2 * beta**3 + beta**2 * aF1 + beta * F2 + F3,
         minus_theta=upper + a2 * (b + cbar * beta),
-        pairs=K * K + cbar * ((aF1 + a2 * b) * K) - (a2 * cbar**2) * F3,
+        pairs=pairs,
         K=K,
-        X=K * (F2 + 2 * F3) + (a2 * b * cbar) * F3,
+        N=a * pairs + Y + cbar * (F3 * (a * (K + cbar * F3) + bent)),
+        L=(2 * a) * pairs + Y,
         gain=(c * zeta**3) * (f3 * far) / product,
         k=k,
         Q=squares - k * k,
@@ -131,12 +137,14 @@ def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
     far = v - cbar * aS  # a^2 (b + y_1)(b + y_2)
     u0v = u0 * v
     ratio = 1 / U
+    h = 1 + cbar
+    Su0 = S * u0
     y0_far0 = y0 * far0
     y0_over = y0_far0 / u0
     aw0 = (a * zeta) * y0_over
-    aw = zeta * (S + (cbar * a2) * (S * ratio) - (a * (1 + cbar)) * (v * ratio))  # -a (x_1 + x_2)
+    aw = zeta * (S + (cbar * a2) * (S * ratio) - (a * h) * (v * ratio))  # -a (x_1 + x_2)
     imaginary = (zeta * v) * ratio
-    half = (S + a * (1 + cbar)) / 2
+    half = (S + a * h) / 2
     K = u0v - cbar * aS
     return Roots(
         e3=y0 * W,
@@ -145,11 +153,24 @@ def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
         minus_theta=cbar * a2 * (y0 + beta) + u0v,
         pairs=v * (u0 * (u0v - cbar * aS) + (cbar * a2) * y0_far0),
         K=K,
-        X=K * (v + y0 * (v + v) - u0 * aS) - (b * a2) * (y0_far0 * v),
+        N=(
+            u0v * ((Su0 + a * (u0 * u0 + cbar)) * K)
+            + y0_far0
+            * (
+                (a2 * a * cbar) * (v * (h * y0 + (1 + 2 * cbar)) - cbar * aS * u0)
+                - v * v * (Su0 + a * (u0 * u0 - cbar))
+            )
+        )
+        / 2,
+        L=(
+            v * ((Su0 + a * (u0 * u0 + h * (1 + y0 + y0) + 1)) * K)
+            + (a2 * a * cbar) * (y0_far0 * (v * (u0 + 2 * h) - cbar * aS))
+        )
+        / 2,
         gain=(c * zeta**3) * (f0 * far0) / u0 * (W * far * ratio),
         k=(aw0 + aw) / 2,
         Q=imaginary * imaginary * (U - half * half) + aw0 * (aw + aw - aw0) / 4,
-        shifted=lambda rho: (u0 + rho) * (U + rho * (aS + a2 * (1 + cbar + rho))),
+        shifted=lambda rho: (u0 + rho) * (U + rho * (aS + a2 * (h + rho))),
     )
 
 
@@ -199,36 +220,44 @@ def trace(roots: Roots, integrals: Sums) -> Any:
 
 
 def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots, integrals: Sums) -> Any:
-    """Return q = lim y^T Q y/n of Theorem 1.
+    """Return q = lim y^T Q y/n of Theorem 1, as a sum of positive terms over a positive one.
 
-    A_j, B_j are the integrals of x^j/D against the measures of Stieltjes transforms 1/u (directions across the
-    signal) and 1/(u + rho), rho = r theta (along it); F, P, T, R, x_u, x_v are the sums of the theorem.
+    A0, A1 are the integrals of 1/D, x/D against the measure of Stieltjes transform 1/u (directions across the signal),
+    B0, B1 against that of 1/(u + rho), rho = r theta (along it); A11, A12 = c int x (a x + k)/D and B11, B12 are the
+    entries of M. F, P, T, R are the sums of the theorem; P and T without what the
+    labels explain (their Schur complements) have a factor `shield` on the part along the signal.
     """
     c, cbar, _, theta, _, zeta = inputs.shape
     a = inputs.a
     r = overlaps.r
     rho = r * theta
-    k = roots.k
     eta_m = inputs.eta * trace(roots, integrals)
     product, K = roots.product, roots.K
-    H = K + cbar * roots.e3
     A0 = (1 / (c * zeta**2)) * product / roots.pairs
-    A1 = zeta * A0 * H / product
-    A2 = zeta**2 * A0 * (roots.pairs + cbar * (roots.X + roots.e3 * H)) / (product * product)
-    scaled = A0 / roots.shifted(rho)
-    B0 = scaled * (product + (a * a * cbar) * rho)
-    B1 = zeta * scaled * (H + rho * K)
-    numerator = (1 + rho) * ((1 + rho) * roots.pairs + cbar * roots.X) + cbar * (roots.e3 * H)
-    B2 = zeta**2 * scaled * numerator / product
-    along = 1 + r
-    across_11, along_11 = A0 + eta_m * A1, B0 + eta_m * B1
-    across_12, along_12 = c * (a * A2 + k * A1), c * (a * B2 + k * B1)
-    F = c / along * (integrals.I0 / c + rho * B0 + eta_m * ((zeta * cbar) * A0 + rho * B1))
-    P = theta * (overlaps.across_QQ * across_11 + (along * overlaps.along_QQ) * along_11)
-    T = theta * (overlaps.across_KQ * across_12 + (along * overlaps.along_KQ) * along_12)
-    R = (-c * theta) * (gamma * roots.gain) * (overlaps.across_KK * A1 + (along * overlaps.along_KK) * B1)
-    x_u = overlaps.mu_Q * along_11  # both without the factor theta sqrt(c)
-    x_v = overlaps.mu_K * along_12
-    open_loop = 1 + a * T
-    coupling = (a * a) * (R * x_u * x_u + P * x_v * x_v) - (2 * a) * (open_loop * x_u * x_v)
-    return F + (c * theta**2) * coupling / (open_loop * open_loop - (a * a) * (P * R))
+    A1 = (zeta * A0) * (K + cbar * roots.e3) / product
+    A12 = (c * zeta**2) * A0 * roots.N / (product * product)
+    B = A0 / roots.shifted(rho)
+    B0 = B * (product + (a * a * cbar) * rho)
+    B1 = (zeta * B) * ((1 + rho) * K + cbar * roots.e3)
+    B12 = (c * zeta**2) * B * (rho * ((a * rho) * roots.pairs + roots.L) + roots.N) / product
+    A11, B11 = A0 + eta_m * A1, B0 + eta_m * B1
+    noise = integrals.I0 + eta_m * integrals.I1
+    labels = noise + (c * rho) * B11
+    shield = noise / labels
+    F = labels / (1 + r)
+    along_KK, along_QQ, along_KQ = (
+        theta * (1 + r) * x for x in (overlaps.along_KK, overlaps.along_QQ, overlaps.along_KQ)
+    )
+    across_KK, across_QQ, across_KQ = (
+        theta * x for x in (overlaps.across_KK, overlaps.across_QQ, overlaps.across_KQ)
+    )
+    P_across, P_along = across_QQ * A11, along_QQ * B11
+    T_across, T_along = across_KQ * A12, along_KQ * B12
+    R = (c * gamma) * roots.gain * (across_KK * A1 + along_KK * B1)  # minus the R of the theorem
+    x_v = overlaps.mu_K * B12
+    open_loop = 1 + a * (T_across + shield * T_along)
+    closed_loop = 1 + a * (T_across + T_along)
+    numerator = F * (open_loop * open_loop) + (a * a) * (P_across + shield * P_along) * (
+        R * F + (c * theta**2) * (x_v * x_v)
+    )
+    return numerator / (closed_loop * closed_loop + (a * a) * (P_across + P_along) * R)

@@ -6,7 +6,16 @@ import numpy as np
 
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, quadratic_form, split_overlaps, trace
-from hermite_rmt.solvers.attention_newton import Point, Problem, State, along, evaluate, iterate, scale_of_k, solve_linear
+from hermite_rmt.solvers.attention_newton import (
+    Point,
+    Problem,
+    State,
+    along,
+    evaluate,
+    iterate,
+    scale_of_k,
+    solve_linear,
+)
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
