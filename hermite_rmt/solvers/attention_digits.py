@@ -14,8 +14,6 @@ from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic, arithmetic
 from hermite_rmt.solvers.attention_equations import (
-    Roots,
-    Sums,
     chart,
     quadratic_form,
     residuals,
@@ -137,7 +135,7 @@ def newton_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> Non
             current.x[i] = numbers.number(x[i].value - change)
             current.velocity[i] = numbers.number(x[i].gradient - drift)
             size = max(size, numbers.magnitude(change) - numbers.magnitude(current.x[i]))
-        current.residual = max((abs(numbers.mpf(e.value)) for e in equations))
+        current.residual = max(abs(numbers.mpf(e.value)) for e in equations)
     current.steps += 1
     current.right = min(-size + current.inverse_bits, numbers.precision)
 

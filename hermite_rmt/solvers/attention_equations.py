@@ -10,8 +10,7 @@ In the variable u of
     x = -zeta (u - 1)(u - cbar)/u,   |u|^2 > cbar,    cbar = min(c, 1/c), zeta = max(1, 1/c), theta = min(1, 1/c)
 
 they are symmetric functions of u_k = 1 + y_k without square roots, regular where roots collide and where a = 0.
-A chart names the three roots by three real numbers; `Roots` holds the symmetric functions the equations need, scaled by
-powers of a so that a = 0 is an ordinary point.
+A chart names the three roots by three real numbers; `Roots` holds the symmetric functions the equations need.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def split_overlaps(gram: tuple[Any, ...], inverse_r: Any) -> Overlaps:
 
 @dataclass(slots=True)
 class Roots:
-    """Symmetric functions of the roots y_k = u_k - 1; a hat of the derivation is the power of a named here."""
+    """Symmetric functions of the roots y_k = u_k - 1, with the powers of a that make them regular at a = 0."""
 
     e3: Any  # a^2 y_1 y_2 y_3
     product: Any  # a^2 u_1 u_2 u_3
@@ -79,44 +78,54 @@ class Roots:
     minus_theta: Any  # a^2 (u_1 u_2 u_3 - cbar theta)
     pairs: Any  # a^4 prod_{i<j} (u_i u_j - cbar)
     K: Any  # a^2 (b^2 + b e_1 + e_2 + e_3)
-    N: Any  # a x + k weighted by x, across the signal: see quadratic_form
-    L: Any  # the same along the signal, the coefficient of rho
     gain: Any  # g / gamma, from the product of the x_k
     k: Any  # from the sum of the x_k
     Q: Any  # sigma^2 g m, from the sum of the products x_i x_j
-    shifted: Callable[[Any], Any]  # rho -> a^2 prod (u_k + rho)
+    shifted: Callable[[Any], Any]  # rho -> a^2 prod (u_k + rho), rho >= 0
+    mixed: Callable[[], tuple[Any, Any]]  # N and L of int x (a x + k)/D: see quadratic_form
+    outside: Callable[[Any], tuple[Any, ...]]  # sqrt(cbar) -> numbers all positive iff |u_k|^2 > cbar for every k
 
 
 def symmetric_roots(inputs: Inputs, gamma: Any, F1: Any, F2: Any, f3: Any) -> Roots:
-    """Chart of the symmetric functions: F1 = a e_1, F2 = a^2 e_2, f3 = a^2 e_3 / gamma; regular at colliding roots."""
+    """Chart of the symmetric functions F1 = a e_1, F2 = a^2 e_2, f3 = a^2 e_3 / gamma; regular at colliding roots."""
     c, cbar, b, _, beta, zeta = inputs.shape
     a = inputs.a
+    a2 = a * a
     F3 = gamma * f3
     aF1 = a * F1
-    a2 = a * a
     upper = aF1 + F2 + F3
     product = upper + a2
+
+    def shifted_y(t: Any) -> Any:  # a^2 prod (y_k + t)
+        return ((a2 * t + aF1) * t + F2) * t + F3
+
     K = a2 * (b * b) + b * aF1 + F2 + F3
-    far = a2 * b**3 + (b * b) * aF1 + b * F2 + F3  # a^2 prod (b + y_k)
     bent = (F1 * (upper + a2 * b) - (a * cbar) * (2 * F2 + 3 * F3)) / 2
     k = zeta * bent / product
     pairs = K * K + cbar * ((aF1 + a2 * b) * K) - (a2 * cbar**2) * F3
-    X = K * (F2 + 2 * F3) + (a2 * b * cbar) * F3
-    Y = (a * cbar) * X + bent * K
     squares = zeta**2 * (F2 * K - (cbar * a) * (F3 * (2 * F1 + 3 * (a * b)))) / product
+
+    def mixed() -> tuple[Any, Any]:
+        X = K * (F2 + 2 * F3) + (a2 * b * cbar) * F3
+        L = (2 * a) * pairs + (a * cbar) * X + bent * K
+        return L - a * pairs + cbar * (F3 * (a * (K + cbar * F3) + bent)), L
+
+    def outside(radius: Any) -> tuple[Any, ...]:  # Jury's criterion
+        return pairs, shifted_y(b / (1 + radius)), shifted_y(1 + radius), product - a2 * cbar * radius
+
     return Roots(
         e3=F3,
         product=product,
-        at_theta=a2 * beta**3 + beta**2 * aF1 + beta * F2 + F3,
+        at_theta=shifted_y(beta),
         minus_theta=upper + a2 * (b + cbar * beta),
         pairs=pairs,
         K=K,
-        N=a * pairs + Y + cbar * (F3 * (a * (K + cbar * F3) + bent)),
-        L=(2 * a) * pairs + Y,
-        gain=(c * zeta**3) * (f3 * far) / product,
+        gain=(c * zeta**3) * (f3 * shifted_y(b)) / product,
         k=k,
         Q=squares - k * k,
-        shifted=lambda rho: ((a2 * (1 + rho) + aF1) * (1 + rho) + F2) * (1 + rho) + F3,
+        shifted=lambda rho: shifted_y(1 + rho),
+        mixed=mixed,
+        outside=outside,
     )
 
 
@@ -128,49 +137,48 @@ def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
     c, cbar, b, theta, beta, zeta = inputs.shape
     a = inputs.a
     a2 = a * a
+    h = 1 + cbar
     y0 = gamma * f0
     u0 = 1 + y0
     far0 = b + y0
+    x0 = y0 * far0  # -u_0 times the root of D, over zeta
     aS = a * S
     U = v + a2 * cbar  # a^2 u_1 u_2
     W = v - aS  # a^2 y_1 y_2
     far = v - cbar * aS  # a^2 (b + y_1)(b + y_2)
     u0v = u0 * v
-    ratio = 1 / U
-    h = 1 + cbar
-    Su0 = S * u0
-    y0_far0 = y0 * far0
-    y0_over = y0_far0 / u0
-    aw0 = (a * zeta) * y0_over
-    aw = zeta * (S + (cbar * a2) * (S * ratio) - (a * h) * (v * ratio))  # -a (x_1 + x_2)
-    imaginary = (zeta * v) * ratio
-    half = (S + a * h) / 2
     K = u0v - cbar * aS
+    ratio = v / U
+    single = (a * zeta) * x0 / u0  # -a times the single root of D
+    pair = zeta * (2 * S - ratio * (S + a * h))  # -a times the sum of the pair
+    imaginary = zeta * ratio
+    half = (S + a * h) / 2
+
+    def mixed() -> tuple[Any, Any]:
+        Su0, uu, aaa = S * u0, u0 * u0, a2 * a * cbar
+        first = u0v * ((Su0 + a * (uu + cbar)) * K)
+        second = aaa * (v * (h * y0 + (1 + 2 * cbar)) - cbar * aS * u0) - v * v * (Su0 + a * (uu - cbar))
+        L = v * ((Su0 + a * (uu + h * (1 + y0 + y0) + 1)) * K) + aaa * (x0 * (v * (u0 + 2 * h) - cbar * aS))
+        return (first + x0 * second) / 2, L / 2
+
+    def outside(radius: Any) -> tuple[Any, ...]:
+        # the pair, complex or real, by the real criterion |u_1 u_2| > cbar, |u_1 + u_2| radius < u_1 u_2 + cbar
+        margin = v + (2 * a2) * cbar
+        return y0 + b / (1 + radius), v, margin - (2 * a * radius) * half, margin + (2 * a * radius) * half
+
     return Roots(
         e3=y0 * W,
         product=u0 * U,
         at_theta=(beta + y0) * (v - theta * aS),
-        minus_theta=cbar * a2 * (y0 + beta) + u0v,
-        pairs=v * (u0 * (u0v - cbar * aS) + (cbar * a2) * y0_far0),
+        minus_theta=(cbar * a2) * (y0 + beta) + u0v,
+        pairs=v * (u0 * K + (cbar * a2) * x0),
         K=K,
-        N=(
-            u0v * ((Su0 + a * (u0 * u0 + cbar)) * K)
-            + y0_far0
-            * (
-                (a2 * a * cbar) * (v * (h * y0 + (1 + 2 * cbar)) - cbar * aS * u0)
-                - v * v * (Su0 + a * (u0 * u0 - cbar))
-            )
-        )
-        / 2,
-        L=(
-            v * ((Su0 + a * (u0 * u0 + h * (1 + y0 + y0) + 1)) * K)
-            + (a2 * a * cbar) * (y0_far0 * (v * (u0 + 2 * h) - cbar * aS))
-        )
-        / 2,
-        gain=(c * zeta**3) * (f0 * far0) / u0 * (W * far * ratio),
-        k=(aw0 + aw) / 2,
-        Q=imaginary * imaginary * (U - half * half) + aw0 * (aw + aw - aw0) / 4,
+        gain=(c * zeta**3) * (f0 * far0) / u0 * (W * far / U),
+        k=(single + pair) / 2,
+        Q=imaginary * imaginary * (U - half * half) + single * (2 * pair - single) / 4,
         shifted=lambda rho: (u0 + rho) * (U + rho * (aS + a2 * (h + rho))),
+        mixed=mixed,
+        outside=outside,
     )
 
 
@@ -190,7 +198,7 @@ class Sums(NamedTuple):
 
 def sums(inputs: Inputs, roots: Roots) -> Sums:
     """Return the integrals of Proposition 1."""
-    c, cbar, _, theta, _, zeta = inputs.shape
+    _, cbar, _, theta, _, zeta = inputs.shape
     common = roots.product / roots.pairs
     I1 = (cbar / zeta) * common
     return Sums(
@@ -222,10 +230,10 @@ def trace(roots: Roots, integrals: Sums) -> Any:
 def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots, integrals: Sums) -> Any:
     """Return q = lim y^T Q y/n of Theorem 1, as a sum of positive terms over a positive one.
 
-    A0, A1 are the integrals of 1/D, x/D against the measure of Stieltjes transform 1/u (directions across the signal),
-    B0, B1 against that of 1/(u + rho), rho = r theta (along it); A11, A12 = c int x (a x + k)/D and B11, B12 are the
-    entries of M. F, P, T, R are the sums of the theorem; P and T without what the
-    labels explain (their Schur complements) have a factor `shield` on the part along the signal.
+    A0, A1 are the integrals of 1/D, x/D against the measure of Stieltjes transform 1/u (directions across the
+    signal), B0, B1 against that of 1/(u + rho), rho = r theta (along it); A11, A12 = c int x (a x + k)/D and B11, B12
+    are the entries of M. F, P, T, R are the sums of the theorem; `shield` turns P and T into their Schur complements
+    with respect to the labels.
     """
     c, cbar, _, theta, _, zeta = inputs.shape
     a = inputs.a
@@ -235,11 +243,12 @@ def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots,
     product, K = roots.product, roots.K
     A0 = (1 / (c * zeta**2)) * product / roots.pairs
     A1 = (zeta * A0) * (K + cbar * roots.e3) / product
-    A12 = (c * zeta**2) * A0 * roots.N / (product * product)
+    N, L = roots.mixed()
+    A12 = (c * zeta**2) * A0 * N / (product * product)
     B = A0 / roots.shifted(rho)
     B0 = B * (product + (a * a * cbar) * rho)
     B1 = (zeta * B) * ((1 + rho) * K + cbar * roots.e3)
-    B12 = (c * zeta**2) * B * (rho * ((a * rho) * roots.pairs + roots.L) + roots.N) / product
+    B12 = (c * zeta**2) * B * (rho * ((a * rho) * roots.pairs + L) + N) / product
     A11, B11 = A0 + eta_m * A1, B0 + eta_m * B1
     noise = integrals.I0 + eta_m * integrals.I1
     labels = noise + (c * rho) * B11

@@ -13,12 +13,16 @@ from hermite_rmt.solvers.attention_newton import (
     along,
     evaluate,
     iterate,
+    newton_step,
     scale_of_k,
     solve_linear,
 )
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
+REDUCED_NOISE = 1e-11  # relative changes of m and q in one more Newton step: what rounding errors do to them
+FAILED_NOISE = 1e-8
+SMALLEST = 1e-290  # smaller doubles lose digits
 
 
 def solve_grid(
@@ -66,11 +70,11 @@ def solve_grid(
         inputs = Inputs(shapes_of(c), np.abs(a1) * scale, eta * scale * scale, kappa * scale * sign)
         problem = Problem(inputs, gamma * scale * scale)
         state = iterate(problem)
-        values, residual, physical = _observe(problem, state, overlaps)
+        values, residual, noise, physical = _observe(problem, state, overlaps)
         values["trace"] *= scale * scale
         values["quadratic_form"] *= scale * scale
         values["tau"] *= scale * sign
-        outcome = _outcomes(problem, state, values, physical)
+        outcome = _outcomes(state, values, noise, physical)
     failed = np.array([not entry.success for entry in outcome])
     for value in values.values():
         value[failed] = np.nan
@@ -86,28 +90,30 @@ def _overlaps(gram: FloatArray) -> Overlaps:
 
 def _observe(
     problem: Problem, state: State, gram: FloatArray
-) -> tuple[dict[str, FloatArray], FloatArray, FloatArray]:
+) -> tuple[dict[str, FloatArray], FloatArray, FloatArray, FloatArray]:
+    """Return the values, the scaled residual, what one more Newton step would change, and whether the branch is right."""
     size = problem.gamma.size
     values = {name: np.full(size, np.nan) for name in NAMES}
-    residual = np.full(size, np.nan)
+    residual, noise = np.full(size, np.nan), np.full(size, np.nan)
     physical = np.zeros(size, dtype=bool)
-    converged = ~np.isnan(state.last_step)
     for use_pair in (True, False):
-        for points, block in problem.blocks(np.flatnonzero(converged & (state.use_pair == use_pair))):
+        for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
             point = evaluate(block, state.chart[:, points], use_pair, along_gamma=True)
             roots, integrals = point.roots, point.integrals
             q = quadratic_form(block.inputs, point.gamma, _overlaps(gram[points]), roots, integrals)
+            m = trace(roots, integrals)
             velocity = solve_linear(point.residuals, tuple(-equation.gradient[3] for equation in point.residuals))
-            gain, I1 = roots.gain.value, integrals.eta_I1.value
-            values["trace"][points] = trace(roots, integrals).value
+            c, I1 = block.inputs.shape.c, integrals.I1.value
+            values["trace"][points] = m.value
             values["quadratic_form"][points] = q.value
             values["error"][points] = -block.gamma * (along(q, velocity) + q.gradient[3])
-            I1 = integrals.I1.value
-            values["delta"][points] = block.inputs.shape.c * (block.gamma * gain) * I1
-            values["tau"][points] = block.inputs.shape.c * I1 * (integrals.slope.value + roots.k.value)
+            values["delta"][points] = c * (block.gamma * roots.gain.value) * I1
+            values["tau"][points] = c * I1 * (integrals.slope.value + roots.k.value)
             residual[points] = _scaled_residual(block, point)
+            again = newton_step(point)
+            noise[points] = np.maximum(np.abs(along(q, again) / q.value), np.abs(along(m, again) / m.value))
             physical[points] = _is_physical(block, point)
-    return values, residual, physical
+    return values, residual, noise, physical
 
 
 def _scaled_residual(problem: Problem, point: Point) -> FloatArray:
@@ -118,20 +124,20 @@ def _scaled_residual(problem: Problem, point: Point) -> FloatArray:
 
 
 def _is_physical(problem: Problem, point: Point) -> FloatArray:
-    """Whether m > 0, delta >= 0 and all three u_k lie outside the circle |u|^2 = cbar (Jury's criterion)."""
-    roots, shape = point.roots, problem.inputs.shape
-    radius = np.sqrt(shape.cbar)
-    inner = shape.b / (1 + radius)  # 1 - radius
-    positive = (roots.gain, roots.pairs, point.integrals.I0, roots.shifted(-radius), roots.shifted(radius))
-    signs = np.all([entry.value > 0 for entry in positive], axis=0)
-    return signs & (roots.product.value > problem.inputs.a**2 * radius**3) & (inner >= 0)
+    """Whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar: then it is the solution of form (b)."""
+    outside = point.roots.outside(np.sqrt(problem.inputs.shape.cbar))
+    sheet = np.all([entry.value >= 0 for entry in outside], axis=0)  # rounding may make the smallest of them 0
+    return np.asarray(sheet & (point.roots.gain.value > 0) & (point.integrals.I0.value > 0))
 
 
-def _outcomes(problem: Problem, state: State, values: dict[str, FloatArray], physical: FloatArray) -> FloatArray:
-    outcome = np.full(problem.gamma.size, Outcome.CONVERGED, dtype=object)
-    converged = ~np.isnan(state.last_step)
-    outcome[converged & ~physical] = Outcome.WRONG_BRANCH
-    outcome[~converged] = Outcome.NOT_CONVERGED
-    finite = np.all([np.isfinite(values[name]) & (np.abs(values[name]) > 0) for name in NAMES[:3]], axis=0)
-    outcome[converged & ~finite] = Outcome.OUT_OF_RANGE
+def _outcomes(state: State, values: dict[str, FloatArray], noise: FloatArray, physical: FloatArray) -> FloatArray:
+    """Return the outcome of every point; the last one that applies is what the reader sees."""
+    outcome = np.full(physical.size, Outcome.CONVERGED, dtype=object)
+    outcome[noise > REDUCED_NOISE] = Outcome.REDUCED
+    outcome[noise > FAILED_NOISE] = Outcome.NOT_CONVERGED
+    outcome[~physical] = Outcome.WRONG_BRANCH
+    outcome[~state.converged] = Outcome.NOT_CONVERGED
+    normal = np.all([np.abs(values[name]) > SMALLEST for name in NAMES[:3]], axis=0)
+    finite = np.all([np.isfinite(value) for value in values.values()], axis=0)
+    outcome[state.converged & ~(normal & finite)] = Outcome.OUT_OF_RANGE
     return outcome

@@ -23,7 +23,7 @@ CHUNK = 4096  # points a block: its arrays stay in the cache
 TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
 SHORTENED_STEP = 30.0  # in round j a step up to j times that is shortened; beyond, the contraction makes one step
 CONVERGED_STEP = 1e-8  # the next step would be its square
-STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP
+STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP: judged afterwards
 NEWTON_STEPS = 12  # in one round, from one set of roots
 ROUNDS = 100
 
@@ -81,6 +81,11 @@ def solve_linear(equations: tuple[Dual, Dual, Dual], right: tuple[FloatArray, ..
     return np.array((x, y, z)) / (a * ei_fh + b * fg_di + c * dh_eg)
 
 
+def newton_step(point: Point) -> FloatArray:
+    """Return the step of Newton's method in the chart."""
+    return solve_linear(point.residuals, tuple(-equation.value for equation in point.residuals))
+
+
 def along(quantity: Dual, step: FloatArray) -> FloatArray:
     """Return the derivative of a quantity along a step in the chart."""
     first, second, third = quantity.gradient[:3]
@@ -95,7 +100,7 @@ class State:
     ----------
     physical : array (3, N), log g, Q, k of the last guess
     chart : array (3, N), the coordinates of the solution, in the chart of pairs where `use_pair`
-    last_step : array (N,), relative size of the last Newton step; nan where not converged
+    converged : array (N,) of bool
     steps : array (N,), evaluations used
     """
 
@@ -106,13 +111,13 @@ class State:
             self.physical[:, points] = first_guess(block.inputs, block.gamma)
         self.chart = np.full((3, size), np.nan)
         self.use_pair = np.zeros(size, dtype=bool)
-        self.last_step = np.full(size, np.nan)
+        self.converged = np.zeros(size, dtype=bool)
         self.steps = np.zeros(size, dtype=int)
 
-    def accept(self, points: FloatArray, x: FloatArray, size: FloatArray) -> None:
+    def accept(self, points: FloatArray, x: FloatArray) -> None:
         """Record converged points."""
         self.chart[:, points] = x
-        self.last_step[points] = size
+        self.converged[points] = True
 
 
 def iterate(problem: Problem) -> State:
@@ -128,20 +133,18 @@ def iterate(problem: Problem) -> State:
                 chosen = np.flatnonzero(found.use_pair == use_pair)
                 if chosen.size:
                     _newton(block.take(chosen), state, points[chosen], np.array(x)[:, chosen], use_pair, limit)
-        pending = pending[np.isnan(state.last_step[pending])]
+        pending = pending[~state.converged[pending]]
         if not pending.size:
             break
     return state
 
 
-def _newton(
-    problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool, limit: float
-) -> None:
+def _newton(problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool, limit: float) -> None:
     """Newton's method in one chart; a point whose step is too large leaves with a new guess for the next round."""
     for _ in range(NEWTON_STEPS):
         point = evaluate(problem, x, use_pair)
-        step = solve_linear(point.residuals, tuple(-equation.value for equation in point.residuals))
-        size = _step_size(problem, point.roots, step, x, use_pair)
+        step = newton_step(point)
+        size = step_size(problem, point.roots, step, x, use_pair)
         state.steps[points] += 1
         trusted = size < TRUSTED_STEP  # False for nan
         if not trusted.all():
@@ -159,12 +162,12 @@ def _newton(
         x[2] *= np.exp(step[2])
         going = size > CONVERGED_STEP
         if not going.all():
-            state.accept(points[~going], x[:, ~going], size[~going])
+            state.accept(points[~going], x[:, ~going])
             problem, points, x, size = problem.take(going), points[going], x[:, going], size[going]
         if not points.size:
             return
     stalled = size < STALLED_STEP
-    state.accept(points[stalled], x[:, stalled], size[stalled])
+    state.accept(points[stalled], x[:, stalled])
 
 
 def scale_of_k(problem: Problem, roots: Roots) -> FloatArray:
@@ -176,7 +179,7 @@ def scale_of_k(problem: Problem, roots: Roots) -> FloatArray:
     return size
 
 
-def _step_size(problem: Problem, roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) -> FloatArray:
+def step_size(problem: Problem, roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) -> FloatArray:
     """Return the largest relative change of g, k, Q and of the chart's own positive coordinates."""
     scale = scale_of_k(problem, roots)
     size = np.maximum(np.abs(along(roots.gain, step) / roots.gain.value), np.abs(step[2]))

@@ -131,7 +131,7 @@ def coordinates(inputs: Inputs, gamma: FloatArray, physical: Physical) -> Coordi
     return Coordinates(
         symmetric=(a * y0 + pair_sum, a * y0 * pair_sum + pair_product, y0 / gamma * pair_product),
         pair=(y0 / gamma, S, v),
-        use_pair=is_complex & (S < -0.01 * np.sqrt(v)),
+        use_pair=is_complex & (S + 0.01 * np.sqrt(v) < 0),
     )
 
 
