@@ -53,14 +53,14 @@ def ridge_values(A: Array, y: Array, gammas: Sequence[float]) -> RidgeValues:
     ordinary = [gamma for gamma in gammas if gamma > smallest]
     tridiagonal = TridiagonalSolver(gram) if len(ordinary) >= MANY_GAMMAS and len(gram) > 1 else None
     rows = []
-    for gamma in gammas:
+    for index, gamma in enumerate(gammas):
         solver: ShiftedSolver
         if gamma <= smallest:
             solver = CholeskySolver.of_factor((A if n <= p else A.T) / math.sqrt(n), gamma)
         elif tridiagonal is not None:
             solver = tridiagonal.shifted(gamma)
         else:
-            solver = CholeskySolver.of_gram(gram, gamma)
+            solver = CholeskySolver.of_gram(gram, gamma, overwrite=index == len(gammas) - 1)
         s, w = _residual(A, y, gamma, solver)
         error = float(s @ s) / n
         trace = solver.trace_inverse() + max(n - p, 0) / gamma

@@ -36,9 +36,9 @@ class CholeskySolver:
     factor: Array
 
     @classmethod
-    def of_gram(cls, gram: Array, gamma: float) -> CholeskySolver:
-        """Factor gram + gamma I, keeping `gram`."""
-        shifted = np.array(gram, order="F")
+    def of_gram(cls, gram: Array, gamma: float, overwrite: bool = False) -> CholeskySolver:
+        """Factor gram + gamma I, of which the lower triangle is read; in place if `overwrite`."""
+        shifted = gram if overwrite else np.array(gram, order="F")
         shifted[np.diag_indices(len(shifted))] += gamma
         factor, info = lapack.dpotrf(shifted, lower=1, clean=1, overwrite_a=1)
         if info:
