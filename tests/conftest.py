@@ -5,12 +5,26 @@ from importlib import resources
 
 import mpmath
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile(
-    "project", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=60
+    "project",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=50,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )
+settings.register_profile("first-failure", parent=settings.get_profile("project"), phases=[Phase.generate])
 settings.load_profile("project")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_blas_thread():
+    """Small matrices gain nothing from more threads, and parallel test workers lose much."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -32,12 +46,3 @@ def hard_cases():
 def theory_values():
     """The thirty reference points of the limit theory, as text."""
     return json.loads((resources.files("hermite_rmt") / "reference" / "theory_values.json").read_text())
-
-
-@pytest.fixture(scope="module")
-def one_blas_thread():
-    """One BLAS thread: on a busy machine the threads of small products cost more than they bring."""
-    from hermite_rmt.study.executors import one_blas_thread
-
-    with one_blas_thread:
-        yield

@@ -263,9 +263,9 @@ FUNCTIONS = {
     "identity": "x",
 }
 CELLS = [(f, overlaps) for f in FUNCTIONS for overlaps in SIGNAL]
-TRIALS, FALSE_ALARM, SIZE = 8, 1e-3, 480
-# The gap between finite n and the limit is O(1/n): n |gap| of E was measured below 3 in the noise cells of bounded f
-# (theory.md section 8), and grows with the signal; 12/n is the allowance stated for all thirty cells
+TRIALS, FALSE_ALARM, SIZE = 24, 1e-3, 320
+# The gap between finite n and the limit is O(1/n). Measured at n = 240 with 48 trials and another seed, n |gap| of E
+# is at most 8.8 +- 1.5 (h_2 with aligned weights; below 3 in most cells): 12/n is allowed in every cell
 ALLOWANCE = 12 / SIZE
 
 
@@ -278,8 +278,7 @@ def test_simulation_agrees_with_the_theory(f, overlaps):
     expected = model.error("0.5", "0.5")
     allowed = quantile * estimate.error.standard_error + ALLOWANCE
     assert abs(estimate.error.mean - expected) < allowed
-    # the bound can fail: it is far below what separates attention from its cell without linear part
-    assert allowed < 0.1
+    assert allowed < 0.1  # the criterion is not vacuous: cells differ by up to 0.5
 
 
 def test_simulating_two_numbers_is_refused():

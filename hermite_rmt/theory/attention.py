@@ -13,7 +13,6 @@ from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
-from hermite_rmt.solvers.attention_certified import certify_point
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_grid import solve_grid
 from hermite_rmt.theory.model import Model, one_number
@@ -154,6 +153,8 @@ class Attention(Model):
         return solve_point(values, digits)
 
     def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        from hermite_rmt.solvers.attention_certified import certify_point  # needs the extra `certified`
+
         return certify_point(values, digits)
 
 

@@ -12,6 +12,9 @@ from hermite_rmt.core.numbers import Real, read_digits
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 
+# Normal doubles whose squares are normal too
+_SMALLEST, _LARGEST = 1e-150, 1e150
+
 
 class Model(ABC):
     """A model with an interpolation error: the observables of y^T Q y / n as functions of c and gamma.
@@ -99,7 +102,16 @@ class Model(ABC):
         values = {
             name: np.array(np.broadcast_to(parameter.floats, shape)).reshape(-1) for name, parameter in grid.items()
         }
+        # exact inputs may leave the range of doubles; such points get their outcome here, on a harmless stand-in
+        beyond = np.zeros(values["c"].shape, dtype=bool)
+        for name in ("c", "gamma"):
+            outside = ~((values[name] >= _SMALLEST) & (values[name] <= _LARGEST))
+            values[name][outside] = 1.0
+            beyond |= outside
         flat = self._solve_grid(values)
+        flat.outcome[beyond] = Outcome.OUT_OF_RANGE
+        for array in flat.values.values():
+            array[beyond] = np.nan
 
         def shaped(array: Any) -> Any:
             # item() of a 0-d array gives the plain float, int or Outcome
