@@ -15,19 +15,19 @@ from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.hermite.integrand import X
 
 Evaluate = Callable[[list[Any], int], list[Any]]
-"""Values of f(x) exp(-x^2/2) (mpf, mpc where f is complex) at points given as mpf, at a binary precision."""
+"""Values of f(x) exp(-x^2/2) (mpf) at points given as mpf, at a binary precision."""
 
 _GUARD = 20
 _RETRIES = 4
 
 
-def weighted_values(piece: sympy.Expr) -> Evaluate:
-    """Return the evaluation of `piece` (in `X`) times exp(-x^2/2).
+def weighted_values(piece: sympy.Expr, name: str) -> Evaluate:
+    """Return the evaluation of `piece` (in `X`) times exp(-x^2/2); it raises a ValueError where that is not real.
 
     The values have a relative error of about 2^-precision where python-flint knows the functions: it notices
     cancellation, and the point is repeated with more bits. mpmath's values are trusted to the precision.
     """
-    plain = _by_mpmath(Kernel([X], [piece]))
+    plain = _by_mpmath(Kernel([X], [piece]), name)
     if flint_module() is None:
         return plain
     try:
@@ -37,7 +37,7 @@ def weighted_values(piece: sympy.Expr) -> Evaluate:
     return _by_flint(ball, plain)
 
 
-def _by_mpmath(kernel: Kernel) -> Evaluate:
+def _by_mpmath(kernel: Kernel, name: str) -> Evaluate:
     def evaluate(points: list[Any], precision: int) -> list[Any]:
         context = local_context(precision + _GUARD)
         function = kernel.multiprecision(precision + _GUARD)
@@ -45,12 +45,36 @@ def _by_mpmath(kernel: Kernel) -> Evaluate:
         for point in points:
             x = context.convert(point)
             try:
-                values.append(function(x)[0] * context.exp(-(x**2) / 2))
-            except (ZeroDivisionError, ValueError):  # 1/0, log 0, a pole: mpmath raises
-                values.append(context.nan)
+                value = function(x)[0]
+            except (ZeroDivisionError, ValueError):  # 1/0, a pole: mpmath raises
+                value = context.nan
+            values.append(real_value(value, x, name) * context.exp(-(x**2) / 2))
         return values
 
     return evaluate
+
+
+def real_value(value: Any, point: Any, name: str) -> Any:
+    """Return a value of f if it is a finite real number.
+
+    Raises
+    ------
+    ValueError
+        If it is complex or undefined: breakpoints lie at the ends of panels, so f is so on an interval around.
+    """
+    context = value.context
+    if isinstance(value, context.mpc):
+        if value.imag:
+            hint = (
+                "; write Abs(u)**p, or sign(u)*Abs(u)**p, for a real power" if "**" in name or "sqrt" in name else ""
+            )
+            raise ValueError(
+                f"{name}: f is complex on an interval, f({context.nstr(point, 8)}) = {context.nstr(value, 5)}{hint}"
+            )
+        value = value.real
+    if not context.isfinite(value):
+        raise ValueError(f"{name}: f is undefined on an interval, f({context.nstr(point, 8)}) = {value}")
+    return value
 
 
 def _by_flint(ball: BallFunction, plain: Evaluate) -> Evaluate:

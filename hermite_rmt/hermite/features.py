@@ -56,7 +56,9 @@ def _peaks(argument: sympy.Expr, scale: sympy.Expr, lower: float, upper: float) 
         return []
     bend = sympy.diff(slope, X)
     return [
-        zero for zero in real_zeros(slope, lower, upper) if _size(bend, zero) > _SHARP**2 * max(1e-300, _size(scale, zero))
+        zero
+        for zero in real_zeros(slope, lower, upper)
+        if _size(bend, zero) > _SHARP**2 * max(1e-300, _size(scale, zero))
     ]
 
 

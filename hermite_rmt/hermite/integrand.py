@@ -110,7 +110,9 @@ class Integrand:
         assert self.function is not None
         try:
             return float(self.function(point))
-        except (ZeroDivisionError, OverflowError, TypeError, ValueError):
+        except OverflowError:
+            return float("inf")
+        except (ZeroDivisionError, TypeError, ValueError):
             return float("nan")
 
     @cached_property
@@ -129,8 +131,8 @@ class Integrand:
     def multiprecision(self, precision: int) -> Callable[[Any], Any]:
         """Return f as a function of one mpf (of any context) that works in the local context of `precision` bits.
 
-        The value is an mpf, or an mpc where f is complex; callables are trusted to keep the precision of their argument
-        (`speaks_multiprecision` tells).
+        The value is an mpf, or an mpc where f is complex; callables are trusted to keep the precision of their
+        argument (`speaks_multiprecision` tells).
         """
         context = local_context(precision)
         if self.expression is not None:
@@ -180,5 +182,5 @@ def _points(values: Iterable[Any] | None) -> tuple[Real, ...] | None:
 def _real_part(values: Any) -> np.ndarray:
     values = np.asarray(values)
     if values.dtype.kind != "c":
-        return values.astype(float)
-    return np.where(values.imag == 0, values.real, np.nan)
+        return np.asarray(values, dtype=float)
+    return np.asarray(np.where(values.imag == 0, values.real, np.nan), dtype=float)

@@ -12,6 +12,8 @@ from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.hermite.evaluation import Evaluate
 
+_DEEPEST = 20
+
 
 class Endpoint:
     """A finite end of a panel: a real number that remembers its values."""
@@ -60,6 +62,23 @@ class Panel:
         left = "-oo" if self.left is None else f"{float(self.left):.6g}"
         right = "oo" if self.right is None else f"{float(self.right):.6g}"
         return f"({left}, {right})"
+
+    def end(self, sign: int) -> float:
+        """Return the x that t -> +infinity (sign 1) or -infinity (sign -1) leads to."""
+        half = (self.left is None) != (self.right is None)
+        end = (self.left or self.right) if half and sign < 0 else self.right if sign > 0 else self.left
+        if end is not None and not (half and sign > 0):
+            return float(end)
+        return -math.inf if self.left is None and (half or sign < 0) else math.inf
+
+    def farthest(self, sign: int, precision: int) -> float:
+        """Return the |t| beyond which f is declared not integrable at this end, if its terms still count.
+
+        At a finite end f may grow like d^-0.97, d the distance.
+        """
+        if self.whole or math.isinf(self.end(sign)):
+            return 400.0
+        return math.log(_DEEPEST * (precision + 100))
 
     def nodes(self, parameters: list[tuple[int, int]], precision: int) -> Iterator[tuple[Endpoint | None, Any, Any]]:
         """Yield (endpoint, signed distance d to it, dx/dt) at t = p/q for the pairs (p, q)."""

@@ -1,25 +1,26 @@
 """Gaussian expectations to any number of digits: the coefficients a_k = E[f(xi) h_k(xi)] and the energy E[f(xi)^2].
 
 The line is cut where f is not analytic (`breakpoints`), every part is mapped so that the trapezoidal rule converges
-exponentially (`panels`), and all degrees share the nodes (`transform`). A value is returned when two computations with
-different steps, nodes and precisions agree on it, relative to itself: tiny coefficients are right as well.
+exponentially (`panels`), and all degrees share the nodes (`transform`). A value is returned when two computations
+with different steps, nodes and precisions agree on it, relative to itself: tiny coefficients are right as well.
 Trefethen and Weideman, The exponentially convergent trapezoidal rule, SIAM Review 56 (2014);
 Takahasi and Mori, Double exponential formulas for numerical integration, Publ. RIMS 9 (1974).
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits, read_digits
+from hermite_rmt.hermite.callables import CallablePieces, SampledSymmetry, digits_coefficients, double_coefficients
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.pieces import Pieces
 from hermite_rmt.hermite.trapezoid import Plan
 
 _GUARD = 24
-_ZERO_BITS = 3400
+_ZERO_BITS = 2000
 DOUBLE_DIGITS = 16
 
 
@@ -34,27 +35,56 @@ def coefficients(integrand: Integrand, order: int, digits: int | None = None) ->
 
     Returns
     -------
-    list of `KnownDigits` (mpf), or of floats. A coefficient whose size is below 10^-1000 of that of f and cannot be
-    told from 0 is returned as 0.
+    list of `KnownDigits` (mpf), or of floats. A coefficient that cannot be told from 0 and is below 10^-600 of the
+    size of f (10^(-2 digits) for a callable) is returned as 0.
 
     Raises
     ------
     ValueError
-        If an expectation is infinite, f is complex or undefined on an interval, or a callable works in double only
-        and more digits are asked.
+        If an expectation is infinite, f is complex or undefined on an interval, or a callable that works in double
+        only is asked for digits.
 
     >>> from hermite_rmt.hermite.integrand import X
     >>> import sympy
     >>> coefficients(Integrand.of_expression(sympy.Abs(X - sympy.Rational(1, 3))), 1, 20)
-    [mpf('0.84173862411804564733'), mpf('-0.26111731963647211867')]
+    [mpf('0.84180556193147723585'), mpf('-0.26111731963647272345')]
     """
     digits = read_digits(digits)
     if isinstance(order, bool) or not isinstance(order, int) or order < 0:
         raise ValueError(f"order: got {order!r}; allowed: a whole number, at least 0")
     if integrand.expression is None:
-        raise NotImplementedError
-    values = _agreed(Pieces(integrand, order), order, digits or DOUBLE_DIGITS)
-    return [float(value) for value in values] if digits is None else values
+        return _of_callable(integrand, order, digits)
+    pieces = Pieces(integrand, order)
+
+    def attempt(target: int) -> tuple[list[Any], list[Any]]:
+        return Plan(pieces, order, target).run()
+
+    wanted = bits(digits or DOUBLE_DIGITS) + 6
+    values = _agreed(attempt, lambda k: pieces.symmetry.vanishes(k), order, wanted, _ZERO_BITS + 2 * wanted)
+    return _rounded(values, digits)
+
+
+def _of_callable(integrand: Integrand, order: int, digits: int | None) -> list[Any]:
+    if digits is None:
+        return list(double_coefficients(integrand, order))
+    if not integrand.speaks_multiprecision:
+        raise ValueError(
+            f"digits: got {digits} for {integrand.name}, a callable that works in double precision only (it does not "
+            "keep the digits of an mpf argument); allowed: None, or give f as an expression or text"
+        )
+    wanted = bits(digits) + 6
+    symmetry = SampledSymmetry(integrand)
+    if integrand.breakpoints is None:
+
+        def attempt(target: int) -> tuple[list[Any], list[Any]]:
+            return digits_coefficients(integrand, order, target)
+    else:
+        pieces = CallablePieces(integrand, order)
+
+        def attempt(target: int) -> tuple[list[Any], list[Any]]:
+            return Plan(pieces, order, target).run()
+
+    return _rounded(_agreed(attempt, symmetry.vanishes, order, wanted, 2 * wanted + 100), digits)
 
 
 def energy(integrand: Integrand, digits: int | None = None) -> Any:
@@ -68,37 +98,49 @@ def energy(integrand: Integrand, digits: int | None = None) -> Any:
     return coefficients(integrand.squared(), 0, digits)[0]
 
 
-def _agreed(pieces: Pieces, order: int, digits: int) -> list[Any]:
-    wanted = bits(digits) + 6
+def _agreed(
+    attempt: Callable[[int], tuple[list[Any], list[Any]]],
+    vanishes: Callable[[int], bool],
+    order: int,
+    wanted: int,
+    cap: int,
+) -> list[Any]:
+    """Return the coefficients on which two computations agree to `wanted` bits, relative to each.
+
+    `attempt(target)` computes all twice, with errors below 2^-target of the largest term. What is still noise with
+    `cap` bits, or proved to vanish, is 0.
+    """
     target = wanted + _GUARD
-    cap = _ZERO_BITS + 2 * wanted
     zero = [False] * (order + 1)
     while True:
-        first, second, scale = Plan(pieces, order, target).run()
-        missing = [_missing_bits(a, b, wanted, scale, target) for a, b in zip(first, second, strict=True)]
-        zero = [known or (miss == target and pieces.symmetry.vanishes(k)) for k, (known, miss) in enumerate(zip(zero, missing))]
+        first, second = attempt(target)
+        missing = [_missing_bits(a, b, wanted, target) for a, b in zip(first, second, strict=True)]
+        zero = [
+            known or (miss == target and vanishes(k))
+            for k, (known, miss) in enumerate(zip(zero, missing, strict=True))
+        ]
         lost = [miss for miss, known in zip(missing, zero, strict=True) if miss > 0 and not known]
         if not lost or target >= cap:
             break
         target = min(cap, max(target + 32, target + max(lost)))
-    context = local_context(bits(digits) + 10)
     return [
-        KnownDigits.of(context.zero if miss > 0 or known else context.convert(value), digits)
-        for value, miss, known in zip(second, missing, zero, strict=True)
+        value * 0 if miss > 0 or known else value for value, miss, known in zip(second, missing, zero, strict=True)
     ]
 
 
-def _missing_bits(first: Any, second: Any, wanted: int, scale: int, target: int) -> int:
-    """How many more bits, relative to the scale, the agreement of two values needs; 0 if none."""
+def _missing_bits(first: Any, second: Any, wanted: int, target: int) -> int:
+    """How many more bits the agreement of two values needs; 0 if none, `target` if they are noise."""
     error, size = abs(first - second), abs(second)
     if not error:
         return 0
     agreed = size.context.mag(size) - size.context.mag(error) if size else -1
     if agreed >= wanted:
         return 0
-    if agreed > 3:
-        return wanted - agreed + 8
-    return target  # noise: nothing is known about the size
+    return wanted - agreed + 8 if agreed > 3 else target
 
 
-__all__ = ["coefficients", "energy", "math"]
+def _rounded(values: list[Any], digits: int | None) -> list[Any]:
+    if digits is None:
+        return [float(value) for value in values]
+    context = local_context(bits(digits) + 10)
+    return [KnownDigits.of(context.convert(value), digits) for value in values]

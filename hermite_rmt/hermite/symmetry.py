@@ -18,7 +18,7 @@ from hermite_rmt.hermite.integrand import X
 from hermite_rmt.hermite.zeros import distinct
 
 _PROBES = [sympy.Rational(text) for text in ("0.2718", "1.4142", "3.1415")]
-_BITS = 4000  # two constants that agree to this many bits are taken as equal
+_BITS = 2500  # two constants that agree to this many bits are taken as equal
 
 
 class Symmetry:
@@ -46,7 +46,7 @@ class Symmetry:
         return known is not None and degree > known
 
     def _degree(self, sign: int) -> int | None:
-        """The degree of (f(x) + sign f(-x)) / 2 if it is one polynomial (-1: zero), else None."""
+        """Return the degree of (f(x) + sign f(-x)) / 2 if it is one polynomial (-1: zero), else None."""
         common: sympy.Poly | None = None
         for probe in self._probes:
             right = piece_at(self.expression, probe)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from hermite_rmt.core.contexts import local_context
+from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.panels import Panel
-from hermite_rmt.hermite.pieces import Pieces
-from hermite_rmt.hermite.transform import hermite_sums
+from hermite_rmt.hermite.transform import hermite_sums, log2_peak
 
 _FIRST_LEVEL = 1  # the first step is 2^-1
 _LAST_LEVEL = 14
 _COARSE = 4  # points a unit of t in the search for the range
+
+
+class Pieces(Protocol):
+    """What is integrated: an expression's pieces or a callable's."""
+
+    integrand: Integrand
+
+    def panels(self, precision: int) -> list[Panel]:
+        """Return the panels that count at this precision."""
+        ...
 
 
 class Plan:
@@ -27,8 +39,8 @@ class Plan:
         self.panels = pieces.panels(target)
         self.pieces = pieces
 
-    def run(self) -> tuple[list[Any], list[Any], int]:
-        """Return both results, and log2 of the largest term."""
+    def run(self) -> tuple[list[Any], list[Any]]:
+        """Return both results."""
         context = local_context(self.precision)
         ranges = [self._range(panel) for panel in self.panels]
         scale = max((top for _, _, top in ranges), default=0)
@@ -41,7 +53,7 @@ class Plan:
             ratio = context.mpf(7) / (9 << level)
             second = [a + context.convert(b) * ratio for a, b in zip(second, check, strict=True)]
         density = 1 / context.sqrt(2 * context.pi)
-        return [value * density for value in first], [value * density for value in second], scale
+        return [value * density for value in first], [value * density for value in second]
 
     def _refined(self, panel: Panel, low: int, high: int, scale: int) -> tuple[int, list[Any]]:
         context = local_context(self.precision)
@@ -51,7 +63,8 @@ class Plan:
             level += 1
             if level > _LAST_LEVEL:
                 raise ValueError(
-                    f"{self.pieces.integrand.name}: no convergence on {panel}: not analytic inside; give its breakpoints"
+                    f"{self.pieces.integrand.name}: no convergence on {panel}: "
+                    "f is not analytic inside; give its breakpoints"
                 )
             new = self._sums(panel, [pair for pair in _grid(low, high, 1, 1 << level) if pair[0] % 2], self.precision)
             refined = [a + b for a, b in zip(total, new, strict=True)]
@@ -69,8 +82,7 @@ class Plan:
         return hermite_sums(points, weights, weights, self.order, precision)
 
     def _folded(self, panel: Panel, parameters: list[tuple[int, int]], precision: int) -> list[Any]:
-        """The sums over a symmetric grid of the line, by parity on its half."""
-        q = parameters[0][1]
+        """Return the sums over a symmetric grid of the line, by parity on its half."""
         samples = panel.samples(parameters, precision)
         at = {p: sample for (p, _), sample in zip(parameters, samples, strict=True)}
         zero = local_context(precision).zero
@@ -81,11 +93,10 @@ class Plan:
             points.append(abs(x)._mpf_)
             even.append((plus + minus)._mpf_ if p else plus._mpf_)
             odd.append((plus - minus)._mpf_)
-        del q
         return hermite_sums(points, even, odd, self.order, precision)
 
     def _range(self, panel: Panel) -> tuple[int, int, int]:
-        """Return whole low < high such that the terms at t outside [low, high] are negligible, and the log2 of the top."""
+        """Return whole low < high, the terms at t outside being negligible, and log2 of the largest term."""
         ends, top = [], -(10**18)
         for sign in (-1, 1):
             sizes: list[int] = []
@@ -95,22 +106,20 @@ class Plan:
                 top = max(top, *sizes)
                 if max(sizes[-2 * _COARSE :]) < top - self.precision - 40:
                     break
-                if len(sizes) > 400 * _COARSE:
-                    where = panel.right if sign > 0 else panel.left
+                if len(sizes) > panel.farthest(sign, self.precision) * _COARSE:
                     raise ValueError(
-                        f"{self.pieces.integrand.name}: not integrable at x = {float(where) if where else where}"
+                        f"{self.pieces.integrand.name}: f is not integrable at x = {panel.end(sign)}: "
+                        "it grows too fast there"
                     )
             last = max((i for i, size in enumerate(sizes) if size >= top - self.precision - 40), default=0)
             ends.append(last // _COARSE + 1)
         return -ends[0], ends[1], top
 
     def _sizes(self, panel: Panel, parameters: list[tuple[int, int]]) -> list[int]:
-        from hermite_rmt.hermite.transform import log2_peak
-
         context = local_context(64)
         samples = panel.samples(parameters, 64)
         return [
-            (context.mag(weight) if weight else -(10**9)) + int(log2_peak(float(x), self.order))
+            (context.mag(weight) if weight else -(10**9)) + int(log2_peak(np.array(float(x)), self.order))
             for x, weight in samples
         ]
 
