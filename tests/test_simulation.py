@@ -15,9 +15,8 @@ from hermite_rmt.simulation.attention import attention_specification, simulate_a
 from hermite_rmt.simulation.estimate import Estimate, Statistic
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.kernel import attention_kernel
-from hermite_rmt.simulation.linear_regression import simulate_linear_regression
+from hermite_rmt.simulation.linear_regression import linear_regression_specification, simulate_linear_regression
 from hermite_rmt.simulation.randomness import trial_seeds
-from hermite_rmt.simulation.tokens import Tokens
 from hermite_rmt.simulation.trial import run_trial, summarise
 
 pytestmark = pytest.mark.usefixtures("one_blas_thread")
@@ -145,13 +144,19 @@ def test_trials_are_independent() -> None:
 
 
 def test_models_with_one_seed_see_the_same_tokens() -> None:
-    """f(x) = x, w = 0, K = X^T X/p with its own diagonal and no noise beyond: regression on X (X^T X)/p."""
-    seen: list[Tokens] = []
-    specification = attention_specification(np.tanh, [1.5, 0.5, 0, 1, 1, 0], 20, 15, [0.1])
-    for model in (specification, attention_specification(np.sign, [1.5, 0, 0, 0, 0, 0], 20, 15, [0.1])):
-        seen.append(model.tokens.draw(trial_seeds(7, 1)[0]))
-    np.testing.assert_allclose(seen[0].X, seen[1].X, atol=1e-14)
-    np.testing.assert_array_equal(seen[0].y, seen[1].y)
+    """Comparisons are paired: noise, labels and signal are the same whatever f and the weights."""
+    seed = trial_seeds(7, 1)[0]
+    first, second, third = (
+        specification.tokens.draw(seed)
+        for specification in (
+            attention_specification(np.tanh, [1.5, 0.5, 0, 1, 1, 0], 20, 15, [0.1]),
+            attention_specification(np.sign, [1.5, 0, 0, 0, 0, 0], 20, 15, [0.2]),
+            linear_regression_specification(1.5, 20, 15, [0.1]),
+        )
+    )
+    np.testing.assert_allclose(first.X, second.X, atol=1e-14)
+    np.testing.assert_array_equal(first.y, second.y)
+    np.testing.assert_array_equal(second.X, third.X)
 
 
 def test_statistic() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from hermite_rmt.simulation.checks import Array, finite_number, positive_gammas, real_array
 from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import AttentionFeatures
-from hermite_rmt.simulation.randomness import Noise, Seed, trial_seeds
+from hermite_rmt.simulation.randomness import Noise, Seed
 from hermite_rmt.simulation.tokens import token_model
-from hermite_rmt.simulation.trial import Specification, run_trial, summarise
+from hermite_rmt.simulation.trial import Specification, simulate
 
 
 def attention_specification(
@@ -130,4 +130,4 @@ def simulate_attention(
         skip=skip,
         weights=weights,
     )
-    return summarise(specification, (run_trial(specification, seed) for seed in trial_seeds(rng, trials)))
+    return simulate(specification, trials, rng)

@@ -8,9 +8,9 @@ from typing import Any
 from hermite_rmt.simulation.checks import positive_gammas
 from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import RawFeatures
-from hermite_rmt.simulation.randomness import Noise, Seed, trial_seeds
+from hermite_rmt.simulation.randomness import Noise, Seed
 from hermite_rmt.simulation.tokens import token_model
-from hermite_rmt.simulation.trial import Specification, run_trial, summarise
+from hermite_rmt.simulation.trial import Specification, simulate
 
 
 def linear_regression_specification(
@@ -57,4 +57,4 @@ def simulate_linear_regression(
     True
     """
     specification = linear_regression_specification(mu_mu, n, p, gammas, labels=labels, noise=noise, mu=mu)
-    return summarise(specification, (run_trial(specification, seed) for seed in trial_seeds(rng, trials)))
+    return simulate(specification, trials, rng)

@@ -1,4 +1,4 @@
-"""One trial of a simulation, as a picklable function for any executor, and the summary of many."""
+"""One trial of a simulation, as a picklable function for any executor, and the estimates from many."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ import numpy as np
 
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.estimate import Estimate, Statistic
+from hermite_rmt.simulation.randomness import Seed, trial_seeds
 from hermite_rmt.simulation.ridge import RidgeValues, ridge_values
 from hermite_rmt.simulation.tokens import Tokens, TokenSource
+
+#: What one trial gives.
+TrialResult = RidgeValues
 
 
 @dataclass(frozen=True, eq=False)
 class Specification:
-    """Everything a trial needs but its seed; pickles if `features` does.
+    """Everything a trial needs but its seed; pickles if its parts do.
 
     Attributes
     ----------
-    tokens : law of the tokens
-    features : Tokens -> array of shape (number of features, n), such as `AttentionFeatures` or any function of yours
+    tokens : law of the tokens: `TokenModel`, `EmbeddingTokens`, or any other object with n, p and draw(seed)
+    features : Tokens -> array of shape (number of features, n): `AttentionFeatures`, or any other function
     gammas : ridge parameters, all computed from one draw
     """
 
     tokens: TokenSource
     features: Callable[[Tokens], Array]
     gammas: tuple[float, ...]
-
-
-TrialResult = RidgeValues
 
 
 def run_trial(specification: Specification, seed: np.random.SeedSequence) -> TrialResult:
@@ -52,3 +53,26 @@ def summarise(specification: Specification, results: Iterable[TrialResult]) -> l
         Estimate(Statistic(error[:, k]), Statistic(quadratic_form[:, k]), Statistic(trace[:, k]), n, p, gamma)
         for k, gamma in enumerate(specification.gammas)
     ]
+
+
+def simulate(specification: Specification, trials: int = 10, rng: Seed = None) -> list[Estimate]:
+    """Run independent trials in turn, and return one estimate a gamma.
+
+    Parameters
+    ----------
+    specification : tokens, features and gammas, yours or those of `attention_specification`
+    trials : number of trials; with one there is no standard error (nan)
+    rng : None, an int, a SeedSequence or a Generator; trial k depends on the seed and on k alone
+
+    Features of one's own, here of two heads without weights side by side:
+
+    >>> from hermite_rmt.simulation.attention import attention_specification
+    >>> from hermite_rmt.simulation.features import AttentionFeatures
+    >>> heads = [AttentionFeatures(np.tanh), AttentionFeatures(np.sign)]
+    >>> tokens = attention_specification(np.tanh, None, n=40, p=20, gammas=[0.1]).tokens
+    >>> both = Specification(tokens, lambda drawn: np.vstack([head(drawn) for head in heads]), (0.1,))
+    >>> estimate, = simulate(both, trials=3, rng=0)
+    >>> estimate.n, estimate.p, estimate.trials
+    (40, 20, 3)
+    """
+    return summarise(specification, (run_trial(specification, seed) for seed in trial_seeds(rng, trials)))
