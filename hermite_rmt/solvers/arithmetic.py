@@ -39,6 +39,10 @@ class Arithmetic(Protocol):
         """Return the binary exponent e of a number, |value| <= 2^e; -inf for 0."""
         ...
 
+    def sqrt(self, value: Any) -> Any:
+        """Return the square root."""
+        ...
+
 
 class MpmathArithmetic:
     """Plain mpmath."""
@@ -69,6 +73,10 @@ class MpmathArithmetic:
         """Return the binary exponent."""
         _, mantissa, exponent, length = value._mpf_
         return float(exponent + length) if mantissa else -math.inf
+
+    def sqrt(self, value: Any) -> Any:
+        """Return the square root."""
+        return self._context.sqrt(value)
 
 
 class FlintArithmetic:
@@ -106,8 +114,14 @@ class FlintArithmetic:
 
     def magnitude(self, value: Any) -> float:
         """Return the binary exponent of the midpoint."""
+        if not value.is_finite():
+            return math.nan
         mantissa, exponent = value.mid().man_exp()
         return float(int(exponent) + int(mantissa).bit_length()) if mantissa else -math.inf
+
+    def sqrt(self, value: Any) -> Any:
+        """Return the enclosure of the square root."""
+        return value.sqrt()
 
 
 def arithmetic(precision: int, use_flint: bool | None = None) -> Arithmetic:

@@ -4,46 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic, arithmetic
-from hermite_rmt.solvers.attention_equations import (
-    chart,
-    quadratic_form,
-    residuals,
-    sums,
-    trace,
-)
-from hermite_rmt.solvers.attention_newton import evaluate, iterate, solve_linear
-from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.dual import Dual, seeds
+from hermite_rmt.solvers.attention_equations import quadratic_form, trace
+from hermite_rmt.solvers.attention_path import far_start
+from hermite_rmt.solvers.attention_point import ExactPoint
+from hermite_rmt.solvers.attention_refine import Iterate, at, double_start, newton_step, refine
 
+NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 GUARD_BITS = 30  # at first; raised by what the comparison of two precisions shows to be lost
 CHECK_BITS = 40  # the second precision has that many more
-JACOBIAN_BITS = 40  # what a step with a Jacobian of double precision is worth, about
-REFRESH = 6  # the Jacobian is evaluated anew where that many times its own bits are right
-STEPS = 60
 ATTEMPTS = 8
-
-
-@dataclass
-class Iterate:
-    """Coordinates in a chart with their derivatives along log gamma, and an approximate inverse Jacobian."""
-
-    use_pair: bool
-    x: list[Any]
-    velocity: list[Any]
-    inverse: list[list[Any]]
-    inverse_bits: float
-    right: float  # bits of x that are right, about
-    steps: int = 0
-    residual: Any = None
 
 
 def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | None = None) -> Solution:
@@ -59,122 +34,63 @@ def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | N
     Returns
     -------
     Solution
-        Values `trace`, `quadratic_form`, `error`, `delta`, `tau` as KnownDigits.
+        Values `trace`, `quadratic_form`, `error`, `delta`, `tau` as KnownDigits; nan where it failed.
 
     Notes
     -----
-    Newton's method from the solution in double precision, with growing precision; the derivative along log gamma
-    is carried as a dual number, so E = -gamma dq/dlog(gamma) comes from the same steps. Two precisions must agree
-    to the digits asked for; bits lost on the way are made good by more of them.
+    Newton's method from the solution in double precision (continued from within where the point is beyond), with
+    growing precision; the derivative along log gamma is carried as a dual number, so E = -gamma dq/dlog(gamma)
+    comes from the same steps. Two precisions must agree to the digits asked for; bits lost are made good by more.
+
+    >>> from hermite_rmt.core.numbers import read_real
+    >>> names = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
+    >>> point = {name: read_real(0, name) for name in names}
+    >>> point |= {"c": read_real(1, "c"), "gamma": read_real(1, "gamma"), "a1": read_real(0, "a1")}
+    >>> point |= {"eta": read_real(2, "eta"), "kappa": read_real(0, "kappa")}
+    >>> solve_point(point, 30)["error"]
+    mpf('0.456854030623017323704199442931')
     """
     point = ExactPoint(parameters)
-    current = double_start(point)
+    outcome, steps, residual = Outcome.NOT_CONVERGED, 0, math.inf
+    for start in (lambda: double_start(point.double(), point.even), lambda: far_start(point)):
+        current = start()
+        if current is None:
+            continue
+        values, outcome = _solve_from(point, current, digits, use_flint)
+        steps, residual = steps + current.steps, current.residual
+        if values is not None:
+            return Solution(values, residual, outcome, digits, steps)
+    return Solution(dict.fromkeys(NAMES, math.nan), residual, outcome, digits, steps)
+
+
+def _solve_from(
+    point: ExactPoint, current: Iterate, digits: int, use_flint: bool | None
+) -> tuple[dict[str, KnownDigits] | None, Outcome]:
     wanted = bits(digits) + 4
     precision = wanted + GUARD_BITS
     for _ in range(ATTEMPTS):
         if not refine(point, current, precision, use_flint):
             break
-        coarse = _values(point, current, arithmetic(precision, use_flint))
+        coarse, _ = _observe(point, current, arithmetic(precision, use_flint))
         finer = arithmetic(precision + CHECK_BITS, use_flint)
         newton_step(point, current, finer)
-        fine = _values(point, current, finer)
-        agreed = min(_agreement(coarse[name], fine[name]) for name in fine)
+        fine, physical = _observe(point, current, finer)
+        agreed = min(_agreement(coarse[name], fine[name]) for name in NAMES)
         if agreed >= wanted:
-            values = {name: KnownDigits.of(value, digits) for name, value in fine.items()}
-            return Solution(values, current.residual, Outcome.CONVERGED, digits, current.steps)
+            if not physical:
+                return None, Outcome.WRONG_BRANCH
+            return {name: KnownDigits.of(value, digits) for name, value in fine.items()}, Outcome.CONVERGED
         precision += math.ceil(wanted - max(agreed, 0)) + GUARD_BITS
-    nothing = dict.fromkeys(("trace", "quadratic_form", "error", "delta", "tau"), math.nan)
-    return Solution(nothing, current.residual, Outcome.NOT_CONVERGED, digits, current.steps)
+    return None, Outcome.NOT_CONVERGED
 
 
-def double_start(point: ExactPoint) -> Iterate:
-    """Return the solution in double precision with its velocity and inverse Jacobian."""
-    with np.errstate(all="ignore"):
-        problem = point.double()
-        state = iterate(problem)
-        use_pair = bool(state.use_pair[0])
-        x = state.chart
-        at = evaluate(problem, x, use_pair, along_gamma=True)
-        scale = np.array([x[0, 0] if use_pair else 1.0, 1.0, x[2, 0]])
-        columns = [solve_linear(at.residuals, tuple(np.eye(3)[i][:, None])) for i in range(3)]
-        inverse = scale[:, None] * np.hstack(columns)
-        velocity = scale * solve_linear(at.residuals, tuple(-e.gradient[3] for e in at.residuals))[:, 0]
-    if point.even and not use_pair:  # F1, proportional to k where a_1 = 0
-        x[0, 0] = velocity[0] = inverse[0, 1] = inverse[0, 2] = 0.0
-    entries = [[float(entry) for entry in row] for row in inverse]
-    return Iterate(use_pair, x[:, 0].tolist(), velocity.tolist(), entries, JACOBIAN_BITS, JACOBIAN_BITS)
-
-
-def refine(point: ExactPoint, current: Iterate, precision: int, use_flint: bool | None) -> bool:
-    """Step until the coordinates are right to about `precision` bits; False if the steps do not shrink."""
-    settled = 0  # the velocity follows the coordinates one step behind
-    for _ in range(STEPS):
-        if current.right > REFRESH * current.inverse_bits:
-            _renew_inverse(point, current, arithmetic(min(precision, math.ceil(current.right)), use_flint))
-        working = min(precision, math.ceil(current.right + 2 * current.inverse_bits) + 20)
-        newton_step(point, current, arithmetic(working, use_flint))
-        if not math.isfinite(current.right) and current.right < 0:
-            return False
-        if current.right >= precision - 10:
-            settled += 1
-            if settled == 2:
-                return True
-    return True
-
-
-def newton_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None:
-    """One step with the approximate inverse, on the coordinates and on their derivatives at once."""
+def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
+    """Return the values, and whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar."""
     with numbers.active():
         scaled = point.scaled(numbers)
-        x, gamma, _, _, equations = _evaluate(scaled, current, numbers)
-        size = -math.inf
-        for i, row in enumerate(current.inverse):
-            factors = [numbers.number(entry) for entry in row]
-            change = sum((f * e.value for f, e in zip(factors, equations, strict=True)), numbers.number(0.0))
-            drift = sum((f * e.gradient for f, e in zip(factors, equations, strict=True)), numbers.number(0.0))
-            current.x[i] = numbers.number(x[i].value - change)
-            current.velocity[i] = numbers.number(x[i].gradient - drift)
-            size = max(size, numbers.magnitude(change) - numbers.magnitude(current.x[i]))
-        current.residual = max(abs(numbers.mpf(e.value)) for e in equations)
-    current.steps += 1
-    current.right = min(-size + current.inverse_bits, numbers.precision)
-
-
-def _evaluate(scaled: Scaled, current: Iterate, numbers: Arithmetic):
-    x = [
-        Dual(numbers.number(value), numbers.number(slope))
-        for value, slope in zip(current.x, current.velocity, strict=True)
-    ]
-    gamma = Dual(scaled.gamma, scaled.gamma)
-    roots = chart(current.use_pair)(scaled.inputs, gamma, *x)
-    integrals = sums(scaled.inputs, roots)
-    return x, gamma, roots, integrals, residuals(scaled.inputs, gamma, roots, integrals)
-
-
-def _renew_inverse(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None:
-    with numbers.active():
-        scaled = point.scaled(numbers)
-        one = numbers.number(1.0)
-        x = seeds(tuple(numbers.number(value) for value in current.x), (one, one, one))
-        roots = chart(current.use_pair)(scaled.inputs, scaled.gamma, *x)
-        equations = residuals(scaled.inputs, scaled.gamma, roots, sums(scaled.inputs, roots))
-        (a, b, c), (d, e, f), (g, h, i) = (equation.gradient for equation in equations)
-        first, second, third = e * i - f * h, f * g - d * i, d * h - e * g
-        determinant = a * first + b * second + c * third
-        adjugate = [
-            [first, c * h - b * i, b * f - c * e],
-            [second, a * i - c * g, c * d - a * f],
-            [third, b * g - a * h, a * e - b * d],
-        ]
-        current.inverse = [[numbers.number(entry / determinant) for entry in row] for row in adjugate]
-    current.inverse_bits = current.right - 5
-
-
-def _values(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> dict[str, Any]:
-    with numbers.active():
-        scaled = point.scaled(numbers)
-        _, gamma, roots, integrals, _ = _evaluate(scaled, current, numbers)
-        q = quadratic_form(scaled.inputs, gamma, scaled.overlaps, roots, integrals)
+        here = at(scaled, current, numbers)
+        roots, integrals = here.roots, here.integrals
+        q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, roots, integrals)
         c, I1 = scaled.inputs.shape.c, integrals.I1.value
         values = {
             "trace": trace(roots, integrals).value,
@@ -183,7 +99,9 @@ def _values(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> dict[st
             "delta": c * (scaled.gamma * roots.gain.value) * I1,
             "tau": c * I1 * (integrals.slope.value + roots.k.value),
         }
-        return {name: numbers.mpf(value) for name, value in point.unscaled(values, numbers).items()}
+        signs = (*roots.outside(numbers.sqrt(scaled.inputs.shape.cbar)), roots.gain, integrals.I0)
+        physical = all(sign.value > 0 for sign in signs)
+        return {name: numbers.mpf(value) for name, value in point.unscaled(values, numbers).items()}, physical
 
 
 def _agreement(coarse: Any, fine: Any) -> float:
