@@ -42,6 +42,8 @@ class ClosedForm:
         >>> closed.coefficient(0), closed.coefficient(1), closed.squared().coefficient(0)
         (sqrt(2)/(2*sqrt(pi)), 1/2, 1/2)
         """
+        if expression.has(S.ImaginaryUnit):
+            return None
         plain, names = with_plain_constants(expression)
         try:
             return cls(_integrable(read(plain)), names)

@@ -124,10 +124,10 @@ def start(atom: Atom) -> Expr:
     on_line = atom.edge is S.NegativeInfinity
     at_mean = [sympy.expand(b * mean + c) for b, c in atom.errors]
     if not atom.errors:
-        return mass if on_line else mass * erfc(sqrt(s / 2) * (atom.edge - mean)) / 2
+        return mass if on_line else mass * _of_axis(erfc, sqrt(s / 2) * (atom.edge - mean)) / 2
     if len(atom.errors) == 1 and on_line:
         ((b, _),) = atom.errors
-        return mass * erf(at_mean[0] / sqrt(1 + 2 * b**2 / s))
+        return mass * _of_axis(erf, at_mean[0] / sqrt(1 + 2 * b**2 / s))
     if any(value != 0 for value in at_mean):
         return UNKNOWN
     if len(atom.errors) == 1 and sympy.expand(atom.edge - mean) == 0:
@@ -137,6 +137,15 @@ def start(atom: Atom) -> Expr:
         (b1, _), (b2, _) = atom.errors
         return mass * 2 / pi * sympy.asin(2 * b1 * b2 / sqrt((s + 2 * b1**2) * (s + 2 * b2**2)))
     return UNKNOWN
+
+
+def _of_axis(function: Any, argument: Expr) -> Expr:
+    """Return erf or erfc of a real or an imaginary number; other complex arguments have no real closed form."""
+    if argument.has(S.ImaginaryUnit):
+        real, imaginary = sympy.expand(argument, complex=True).as_real_imag()
+        if real != 0 and imaginary != 0:
+            return UNKNOWN
+    return function(argument)
 
 
 UNKNOWN = sympy.Dummy("unknown")
