@@ -15,6 +15,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "Attention": "theory.attention",
     "Ball": "core.ball",
+    "GOE": "equivalents.ensembles",
+    "GUE": "equivalents.ensembles",
+    "Gaussian": "equivalents.ensembles",
     "HermiteExpansion": "hermite.expansion",
     "LinearRegression": "theory.linear_regression",
     "MarchenkoPastur": "theory.marchenko_pastur",
@@ -23,7 +26,10 @@ _HOMES = {
     "Overlaps": "theory.overlaps",
     "Solution": "core.solution",
     "SolveError": "core.solution",
+    "Vector": "equivalents.ensembles",
     "compare": "study.compare",
+    "deterministic_equivalent": "theory.equivalent",
+    "dimensions": "equivalents.ensembles",
     "linearise": "simulation.linearise",
     "nonlinearities": "hermite.catalogue",
     "sweep": "study.sweep",
@@ -32,6 +38,7 @@ _HOMES = {
 if TYPE_CHECKING:
     from hermite_rmt.core.ball import Ball
     from hermite_rmt.core.solution import Outcome, Solution, SolveError
+    from hermite_rmt.equivalents.ensembles import GOE, GUE, Gaussian, Vector, dimensions
     from hermite_rmt.hermite.catalogue import nonlinearities
     from hermite_rmt.hermite.expansion import HermiteExpansion
     from hermite_rmt.hermite.nonlinearity import Nonlinearity
@@ -39,13 +46,17 @@ if TYPE_CHECKING:
     from hermite_rmt.study.compare import compare
     from hermite_rmt.study.sweep import sweep
     from hermite_rmt.theory.attention import Attention
+    from hermite_rmt.theory.equivalent import deterministic_equivalent
     from hermite_rmt.theory.linear_regression import LinearRegression
     from hermite_rmt.theory.marchenko_pastur import MarchenkoPastur
     from hermite_rmt.theory.overlaps import Overlaps
 
 __all__ = [
+    "GOE",
+    "GUE",
     "Attention",
     "Ball",
+    "Gaussian",
     "HermiteExpansion",
     "LinearRegression",
     "MarchenkoPastur",
@@ -54,7 +65,10 @@ __all__ = [
     "Overlaps",
     "Solution",
     "SolveError",
+    "Vector",
     "compare",
+    "deterministic_equivalent",
+    "dimensions",
     "linearise",
     "nonlinearities",
     "sweep",

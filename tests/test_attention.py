@@ -291,3 +291,27 @@ def test_several_ridges_from_one_kernel():
     several = model.simulate(n=40, p=20, gamma=[0.1, 1.0], trials=2, rng=3)
     single = model.simulate(n=40, p=20, gamma=1.0, trials=2, rng=3)
     np.testing.assert_allclose(several[1].error.samples, single.error.samples, rtol=1e-10)
+
+
+# The engine derives the same limit from the matrix expression
+
+
+@pytest.mark.parametrize(("numbers", "c", "gamma", "overlaps", "expected"), INDEPENDENT[3:6])
+def test_the_engine_derives_the_same_numbers(numbers, c, gamma, overlaps, expected):
+    from hermite_rmt.theory.attention import equivalent
+
+    limit = equivalent()
+    n, p = hr.dimensions("n p")
+    y, mu, w_K, w_Q = hr.Vector("y", n, norm="sqrt"), hr.Vector("mu", p), hr.Vector("w_K", p), hr.Vector("w_Q", p)
+    values = {"a1": "0.6", "eta": "0.14", "kappa": "-0.6", "c": c, "gamma": gamma}
+    pairs = {"mu_mu": (mu, mu), "K_K": (w_K, w_K), "Q_Q": (w_Q, w_Q), "K_Q": (w_K, w_Q), "mu_K": (mu, w_K)}
+    gram = {pair: overlaps[name] for name, pair in (pairs | {"mu_Q": (mu, w_Q)}).items()}
+    slope = limit.quadratic_form(y, y, values, gram=gram, digits=30, derivative="gamma")
+    with mpmath.workdps(40):
+        assert abs(-slope * mpmath.mpf(gamma) ** 2 / mpmath.mpf(expected) - 1) < mpmath.mpf(10) ** -28
+
+
+def test_equations_print_themselves():
+    for model in (hr.Attention(a1=1, nu=2), hr.LinearRegression()):
+        assert r"\begin{aligned}" in model.equations._repr_latex_()
+        assert "continued" in model.equations.branch

@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import sympy
 
 from hermite_rmt.core.derived import Derived, EnergyGap
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution
+from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_grid import solve_grid
+from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
 
 if TYPE_CHECKING:
+    from hermite_rmt.equivalents.system import EquationSystem
     from hermite_rmt.simulation.estimate import Estimate
+
+CITATIONS = (
+    "Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656: Proposition 1 and Theorem 1",
+    "Cheng, Singer, Random Matrices: Theory and Applications 2 (2013), 1350010: the linearisation of K",
+    "Fan, Montanari, Probability Theory and Related Fields 173 (2019), 27-85: in operator norm",
+)
+
+
+@cache
+def equivalent() -> DeterministicEquivalent:
+    """Return the engine's deterministic equivalent of attention's resolvent, in the symbols a1, eta, kappa, gamma, c.
+
+    Q = (K^T X^T X K/n + gamma I)^-1 with X = Z + mu y^T and the linearised kernel
+    K = a_1 X^T (I + w_K w_Q^T) X/p + kappa I + sqrt(eta/c) W, eta = nu - a_1^2, kappa = diagonal + skip - a_1.
+    `trace` is Proposition 1, `quadratic_form` with y on both sides is q of Theorem 1.
+    """
+    n, p = dimensions("n p")
+    c, gamma = sympy.symbols("c gamma", positive=True)
+    a1, kappa = sympy.symbols("a1 kappa", real=True)
+    eta = sympy.Symbol("eta", nonnegative=True)
+    y, mu, w_K, w_Q = Vector("y", n, norm="sqrt"), Vector("mu", p), Vector("w_K", p), Vector("w_Q", p)
+    X = Gaussian("Z", p, n) + mu * y.T
+    scores = X.T * (sympy.Identity(p) + w_K * w_Q.T) * X / p
+    K = a1 * scores + kappa * sympy.Identity(n) + sympy.sqrt(eta / c) * GOE("W", n)
+    return deterministic_equivalent((K.T * X.T * X * K / n + gamma * sympy.Identity(n)).inv(), ratios={p: c * n})
 
 
 class Attention(Model):
@@ -87,6 +118,11 @@ class Attention(Model):
             lambda d, s, a: (d - a) + s,
         )
         return {"eta": self._eta, "kappa": kappa}
+
+    @property
+    def equations(self) -> EquationSystem:
+        """The equations of Proposition 1 as the engine derives them from the matrix expression (see `equivalent`)."""
+        return replace(equivalent().equations, citations=CITATIONS)
 
     def simulate(
         self,

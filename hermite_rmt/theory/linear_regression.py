@@ -14,14 +14,26 @@ from hermite_rmt.codegen.evaluation import evaluate
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
+from hermite_rmt.equivalents.ensembles import Gaussian, Vector, dimensions
 from hermite_rmt.simulation.linear_regression import simulate_linear_regression
+from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, converged, one_number
 from hermite_rmt.theory.overlaps import read_norm
 
 if TYPE_CHECKING:
+    from hermite_rmt.equivalents.system import EquationSystem
     from hermite_rmt.simulation.estimate import Estimate
 
 C, GAMMA, MU_MU = sympy.symbols("c gamma mu_mu", positive=True)
+
+
+@cache
+def equivalent() -> DeterministicEquivalent:
+    """Return the engine's deterministic equivalent of Q = (X^T X/n + gamma I)^-1, X = Z + mu y^T."""
+    n, p = dimensions("n p")
+    y, mu = Vector("y", n, norm="sqrt"), Vector("mu", p)
+    X = Gaussian("Z", p, n) + mu * y.T
+    return deterministic_equivalent((X.T * X / n + GAMMA * sympy.Identity(n)).inv(), ratios={p: C * n})
 
 
 @cache
@@ -72,6 +84,11 @@ class LinearRegression(Model):
     def parameters(self) -> Mapping[str, Parameter]:
         """Return |mu|^2 under the name mu_mu."""
         return {"mu_mu": self._mu_mu}
+
+    @property
+    def equations(self) -> EquationSystem:
+        """The self-consistent equations as the engine derives them from the matrix expression (see `equivalent`)."""
+        return equivalent().equations
 
     def simulate(
         self,
