@@ -113,12 +113,18 @@ class SymbolicReal:
 
 
 class ComputedReal:
-    """A real number given by a procedure that returns it to any number of digits, such as E[f(xi)^2]."""
+    """A real number given by a procedure that returns it to any number of digits, such as E[f(xi)^2].
 
-    __slots__ = ("_evaluate", "_text", "_values", "rational")
+    `enclose`, where there is one, is a procedure that returns a `Ball` of relative radius at most 10^-digits.
+    """
 
-    def __init__(self, evaluate: Callable[[int], Any], text: str) -> None:
+    __slots__ = ("_enclose", "_evaluate", "_text", "_values", "rational")
+
+    def __init__(
+        self, evaluate: Callable[[int], Any], text: str, enclose: Callable[[int], Any] | None = None
+    ) -> None:
         self._evaluate = evaluate
+        self._enclose = enclose
         self._text = text
         self._values: dict[int, Any] = {}
         self.rational: Fraction | None = None
@@ -130,6 +136,18 @@ class ComputedReal:
 
     def __float__(self) -> float:
         return float(self.mpf(60))
+
+    def enclosure(self, digits: int) -> Any:
+        """Return a `Ball` that is proved to contain the number.
+
+        Raises
+        ------
+        ValueError
+            If the number was given by a procedure without proof.
+        """
+        if self._enclose is None:
+            raise ValueError(f"certified: {self._text} cannot be enclosed; allowed: exact numbers and expressions")
+        return self._enclose(digits)
 
     def mpf(self, precision: int) -> Any:
         """Return the value in the local context of `precision` bits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -178,16 +179,16 @@ class Nonlinearity:
 
     def real_coefficient(self, k: int) -> Real:
         """Return a_k as a `Real`: exact where a closed form exists, else to any digits asked for."""
-        return self._real(self.closed_form(k), lambda digits: self.coefficient(k, digits=digits), f"a_{k}")
+        return self._real(self.closed_form(k), partial(self.coefficient, k), f"a_{k}")
 
     def real_nu(self) -> Real:
         """Return nu as a `Real`: exact where a closed form exists, else to any digits asked for."""
-        return self._real(self.closed_form_nu(), lambda digits: self.nu(digits=digits), "nu")
+        return self._real(self.closed_form_nu(), self.nu, "nu")
 
-    def _real(self, exact: Expr | None, evaluate: Callable[[int], Any], quantity: str) -> Real:
+    def _real(self, exact: Expr | None, evaluate: Callable[..., Any], quantity: str) -> Real:
         if exact is not None and not exact.free_symbols:
             return read_real(exact, quantity)
-        return ComputedReal(evaluate, f"{quantity}({self!r})")
+        return ComputedReal(evaluate, f"{quantity}({self!r})", enclose=partial(evaluate, certified=True))
 
     def expansion(self, order: int) -> HermiteExpansion:
         """Return the Hermite expansion of f up to `order`."""

@@ -75,7 +75,7 @@ def solve_grid(
         values["quadratic_form"] *= scale * scale
         values["tau"] *= scale * sign
         outcome = _outcomes(state, values, noise, physical)
-    failed = np.array([not entry.success for entry in outcome])
+    failed = np.array([not entry.success for entry in outcome], dtype=bool)
     for value in values.values():
         value[failed] = np.nan
     return Solution(values, residual, outcome, None, state.steps)
