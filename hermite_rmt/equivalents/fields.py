@@ -42,6 +42,10 @@ class ParameterField:
         """Return the expression with its roots of parameters replaced."""
         return sympy.sympify(expression).xreplace(self._forward)
 
+    def restored(self, expression: Any) -> Any:
+        """Return the expression with the roots of parameters put back."""
+        return sympy.expand(expression.xreplace(self._backward))
+
     def element(self, expression: Any) -> Any:
         """Convert an expression to an element of the field."""
         value = self.rational(expression)

@@ -7,7 +7,7 @@ about 1e-16 for what is evaluated here. PRIME is 1 modulo 840, so that the roots
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,13 +17,56 @@ PRIME = 2305843009213690801
 Matrix = list[list[int]]
 
 
+class NoResidueError(ValueError):
+    """An expression has no value modulo a prime: a root that does not exist there, or a division by zero."""
+
+
 @cache
-def _prime_root(number: int, degree: int) -> int:
-    """A root of an integer prime (or -1) modulo PRIME, always the same one."""
-    found = sympy.ntheory.residue_ntheory.nthroot_mod(number % PRIME, degree, PRIME)
+def _prime_root(number: int, degree: int, prime: int) -> int:
+    """A root of a prime number (or -1), always the same one."""
+    found = sympy.ntheory.residue_ntheory.nthroot_mod(number % prime, degree, prime)
     if found is None:
-        raise ValueError(f"{number} has no root of degree {degree} modulo {PRIME}")
+        raise NoResidueError(f"{number} has no root of degree {degree} modulo {prime}")
     return int(found)
+
+
+def residue(expression: Any, prime: int, power: Callable[[Any, int, int], int]) -> int:
+    """Return a rational expression with roots modulo a prime; ``power(symbol, a, b)`` is symbol^(a/b)."""
+    expression = sympy.sympify(expression)
+    if expression.is_Rational:
+        return int(expression.p) * _reciprocal(int(expression.q), prime) % prime
+    if expression.is_Symbol:
+        return power(expression, 1, 1)
+    if expression is sympy.I:
+        return _prime_root(-1, 2, prime)
+    if expression.is_Add:
+        return sum(residue(part, prime, power) for part in expression.args) % prime
+    if expression.is_Mul:
+        total = 1
+        for part in expression.args:
+            total = total * residue(part, prime, power) % prime
+        return total
+    if not (expression.is_Pow and expression.exp.is_Rational):
+        raise NoResidueError(f"{expression} has no residue: allowed are rational expressions with roots")
+    base, numerator, denominator = expression.base, int(expression.exp.p), int(expression.exp.q)
+    if base.is_Symbol:
+        return power(base, numerator, denominator)
+    if denominator == 1:
+        value = residue(base, prime, power)
+    elif base.is_Rational:
+        value = 1
+        for factor, multiplicity in sympy.factorrat(base).items():
+            root = _prime_root(int(factor), denominator, prime)
+            value = value * (pow(root, multiplicity, prime) if multiplicity > 0 else _reciprocal(root**-multiplicity, prime))
+    else:
+        raise NoResidueError(f"{expression} has no residue: allowed are roots of numbers and symbols")
+    return pow(value, numerator, prime) if numerator >= 0 else _reciprocal(pow(value, -numerator, prime), prime)
+
+
+def _reciprocal(value: int, prime: int) -> int:
+    if value % prime == 0:
+        raise NoResidueError(f"a division by zero modulo {prime}")
+    return pow(value, -1, prime)
 
 
 class RandomPoint:
@@ -38,7 +81,7 @@ class RandomPoint:
     _DEGREE = 12  # every symbol is a 12th power, so that it has square, cube, fourth and sixth roots
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - not for secrets
+        self._random = random.Random(seed)
         self._roots: dict[Any, int] = {}
 
     def draw(self) -> int:
@@ -51,40 +94,14 @@ class RandomPoint:
 
     def __call__(self, expression: Any) -> int:
         """Return the residue of a rational expression with roots in the symbols."""
-        expression = sympy.sympify(expression)
-        if expression.is_Rational:
-            return int(expression.p) * pow(int(expression.q), -1, PRIME) % PRIME
-        if expression.is_Symbol:
-            return pow(self._root(expression), self._DEGREE, PRIME)
-        if expression is sympy.I:
-            return _prime_root(-1, 2)
-        if expression.is_Add:
-            return sum(map(self, expression.args)) % PRIME
-        if expression.is_Mul:
-            product = 1
-            for argument in expression.args:
-                product = product * self(argument) % PRIME
-            return product
-        if expression.is_Pow and expression.exp.is_Rational:
-            return self._power(expression.base, int(expression.exp.p), int(expression.exp.q))
-        raise ValueError(f"{expression}: no residue")
+        return residue(expression, PRIME, self._power)
 
-    def _root(self, symbol: Any) -> int:
+    def _power(self, symbol: Any, numerator: int, denominator: int) -> int:
+        if self._DEGREE % denominator:
+            raise NoResidueError(f"{symbol}^({numerator}/{denominator}) has no residue")
         if symbol not in self._roots:
             self._roots[symbol] = self.draw()
-        return self._roots[symbol]
-
-    def _power(self, base: Any, numerator: int, denominator: int) -> int:
-        if denominator == 1:
-            return pow(self(base), numerator, PRIME)
-        if base.is_Symbol and self._DEGREE % denominator == 0:
-            return pow(self._root(base), self._DEGREE // denominator * numerator, PRIME)
-        if base.is_Integer:
-            root = 1
-            for prime, multiplicity in sympy.factorint(base).items():
-                root = root * pow(_prime_root(int(prime), denominator), multiplicity, PRIME) % PRIME
-            return pow(root, numerator, PRIME)
-        raise ValueError(f"{base}**({numerator}/{denominator}): no residue")
+        return pow(self._roots[symbol], self._DEGREE // denominator * numerator, PRIME)
 
 
 def product(left: Matrix, right: Matrix) -> Matrix:
@@ -131,11 +148,11 @@ def rank(rows: Iterable[Sequence[int]]) -> int:
     return len(reduce_rows(rows)[1])
 
 
-def inverse(matrix: Matrix) -> Matrix | None:
-    """Return the inverse modulo PRIME, or None."""
+def inverse(matrix: Matrix, prime: int = PRIME) -> Matrix | None:
+    """Return the inverse modulo a prime, or None."""
     size = len(matrix)
     rows = [[*row, *(int(i == j) for j in range(size))] for i, row in enumerate(matrix)]
-    reduced, pivots, _ = reduce_rows(rows)
+    reduced, pivots, _ = reduce_rows(rows, prime)
     if any(pivot >= size for pivot in pivots) or len(pivots) < size:
         return None
     ordered = [row for _, row in sorted(zip(pivots, reduced, strict=True))]

@@ -7,21 +7,29 @@ unknowns that hold before any limit, whatever the law of the letters.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
+from sympy.polys.matrices import DomainMatrix
 
 from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.fields import ParameterField, solve_affine
 from hermite_rmt.equivalents.pencil import Sparse
 from hermite_rmt.equivalents.reading import Letter
-from sympy.polys.matrices import DomainMatrix
 
 
-def ward_identities(dyson: Dyson, field: ParameterField, order: list[Any]) -> dict[Any, Any]:
+def ward_identities(
+    dyson: Dyson, field: ParameterField, order: list[Any], merged: Mapping[Any, Any]
+) -> dict[Any, Any]:
     """Return {unknown: linear combination of the others}, the unknowns late in `order` solved for last.
 
     Only identities between unknowns are returned; the traces with letters are eliminated.
+
+    Parameters
+    ----------
+    order : the unknowns left
+    merged : {unknown: what it is}, for the others: 0 or plus or minus one of `order`
     """
     pencil, ratios = dyson.pencil, dyson.ratios
     auxiliary: dict[tuple[Letter, int, int], int] = {}
@@ -43,8 +51,9 @@ def ward_identities(dyson: Dyson, field: ParameterField, order: list[Any]) -> di
                 continue
             for k, value in _line(dyson.constant(number), i if left else j, left):
                 symbol = dyson.unknown(number, k, j) if left else dyson.unknown(number, i, k)
-                if symbol != 0:
-                    unknowns[symbol] = unknowns.get(symbol, sympy.S.Zero) + size * kind.weight * value
+                sign, symbol = merged.get(symbol, symbol).as_coeff_Mul() if symbol != 0 else (0, symbol)
+                if sign != 0:
+                    unknowns[symbol] = unknowns.get(symbol, sympy.S.Zero) + sign * size * kind.weight * value
         for letter, entries in pencil.letters.items():
             for k, value in _line(entries, i if left else j, left):
                 place = column(letter, k, j) if left else column(letter, i, k)

@@ -12,11 +12,13 @@ from sympy.matrices.expressions.matexpr import MatrixSymbol
 from hermite_rmt.core.numbers import KnownDigits, read_digits
 from hermite_rmt.core.solution import Outcome, Solution, SolveError
 from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
+from hermite_rmt.equivalents.elimination import AlgebraicEquation, eliminate_by_series, eliminate_symbolically
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
 from hermite_rmt.equivalents.linearisation import linearise_entrywise
 from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
 from hermite_rmt.equivalents.reading import Reader
+from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
 from hermite_rmt.equivalents.selfadjoint import symmetrise
 from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.equivalents.system import EquationSystem
@@ -27,6 +29,7 @@ from hermite_rmt.theory.gram import gram_values
 from hermite_rmt.theory.values import Number, read_number, read_points, require_complete, results
 
 DOUBLE_DIGITS = 17
+SMALL = 4  # unknowns of a system that is eliminated as far as it goes
 
 
 def _reader(expression: Any, ratios: Mapping[Any, Any] | None) -> Reader:
@@ -76,9 +79,45 @@ class DeterministicEquivalent:
         return Dyson(symmetrise(plain) or plain, self.ratios, self._names)
 
     @cached_property
+    def reduction(self) -> Reduction:
+        """The passes from the Dyson equation to `equations`; prints them, with operation counts."""
+        return reduce_dyson(self.dyson, deeply=len(self.dyson.unknowns) <= SMALL)
+
+    @property
     def equations(self) -> EquationSystem:
-        """The self-consistent equations."""
-        return self.dyson.system()
+        """The self-consistent equations, reduced; `dyson.system()` has them all."""
+        return self.reduction.system
+
+    def polynomial(self, values: Mapping[Any, Any] | None = None, variable: Any = None) -> AlgebraicEquation:
+        """Return one polynomial equation P = 0 for the trace m.
+
+        Parameters
+        ----------
+        values : rational numbers for all symbols but one; None keeps all symbols (small systems only)
+        variable : the symbol kept, where `values` leaves more than one: the spectral parameter
+
+        Raises
+        ------
+        EliminationError
+            If the system is too large, or the symbol kept is no spectral parameter.
+
+        >>> import sympy
+        >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
+        >>> n, z = dimensions("n"), sympy.Symbol("z")
+        >>> print(deterministic_equivalent((GOE("W", n) - z * sympy.Identity(n)).inv()).polynomial())
+        m**2 + m*z + 1 = 0
+        (proved: combinations of equations; irreducible, no extraneous factor)
+        """
+        if values is None:
+            return eliminate_symbolically(self.reduction, self._plain_bulk, self.parameters)
+        _, points = read_points(values, {str(s): s for s in self.parameters})
+        exact = {symbol: _rational(number, symbol) for symbol, number in points[0].items()}
+        left = [s for s in self.parameters if s not in exact]
+        if variable is None and len(left) == 1:
+            variable = left[0]
+        if variable is None or str(variable) not in map(str, left) or len(left) > 1:
+            raise ValueError(f"values: {', '.join(map(str, left)) or 'no symbol'} left; allowed: one, the spectral parameter")
+        return eliminate_by_series(self._plain_bulk, left[0], exact)
 
     def latex(self) -> str:
         """Return the equations as LaTeX."""
@@ -230,6 +269,12 @@ class DeterministicEquivalent:
             outcome = Outcome.IN_SPECTRUM if isinstance(reason, InSpectrumError) else Outcome.NOT_CONVERGED
             failed = Solution({}, None, outcome, digits, 0, (str(reason),))
             raise SolveError(f"{outcome.value}; {reason}", failed) from None
+
+
+def _rational(number: Number, symbol: Any) -> sympy.Rational:
+    if number.imag is not None or number.real.rational is None:
+        raise ValueError(f"{symbol}: got {number.real.text}; allowed: a rational number")
+    return sympy.Rational(number.real.rational.numerator, number.real.rational.denominator)
 
 
 def _number(value: Any, digits: int | None) -> Any:
