@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from mpmath import libmp
 
-from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.contexts import BITS_PER_DIGIT, local_context
 from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.core.numbers import Real
 
@@ -102,8 +102,7 @@ class FlintArithmetic:
         if isinstance(value, self._arb):
             return (+value).mid()
         if hasattr(value, "_mpf_"):
-            sign, mantissa, exponent, _ = value._mpf_
-            return (+self._arb((self._fmpz(-int(mantissa) if sign else int(mantissa)), exponent))).mid()
+            return (+self._exact(value)).mid()
         return self._arb(float(value))
 
     def mpf(self, value: Any) -> Any:
@@ -122,6 +121,38 @@ class FlintArithmetic:
     def sqrt(self, value: Any) -> Any:
         """Return the enclosure of the square root."""
         return value.sqrt()
+
+    def _exact(self, value: Any) -> Any:
+        sign, mantissa, exponent, _ = value._mpf_
+        return self._arb((self._fmpz(-int(mantissa) if sign else int(mantissa)), exponent))
+
+
+class BallArithmetic(FlintArithmetic):
+    """Arb balls that contain what they stand for: the arithmetic of proofs."""
+
+    def read(self, real: Real) -> Any:
+        """Return the enclosure of a parameter.
+
+        Raises
+        ------
+        ValueError
+            If it is neither rational nor knows its enclosures.
+        """
+        if real.rational is not None:
+            return super().read(real)
+        if hasattr(real, "ball"):
+            return real.ball(self.precision)
+        if hasattr(real, "enclosure"):
+            ball = real.enclosure(math.ceil(self.precision / BITS_PER_DIGIT))
+            return self._exact(ball.lower).union(self._exact(ball.upper))
+        raise ValueError(
+            f"certified: got {real.text}, a number without an enclosure; allowed: rational numbers, and numbers the "
+            "package can enclose"
+        )
+
+    def ball(self, centre: Any, radius: Any) -> Any:
+        """Return the ball around the midpoint of `centre` with at least this radius."""
+        return self._arb(centre.mid(), radius.abs_upper())
 
 
 def arithmetic(precision: int, use_flint: bool | None = None) -> Arithmetic:

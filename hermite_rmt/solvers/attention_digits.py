@@ -10,10 +10,10 @@ from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic, arithmetic
-from hermite_rmt.solvers.attention_equations import quadratic_form, trace
-from hermite_rmt.solvers.attention_path import far_start
-from hermite_rmt.solvers.attention_point import ExactPoint
-from hermite_rmt.solvers.attention_refine import Iterate, at, double_start, newton_step, refine
+from hermite_rmt.solvers.attention_equations import quadratic_form
+from hermite_rmt.solvers.attention_path import starts
+from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
+from hermite_rmt.solvers.attention_refine import At, Iterate, along_gamma, newton_step, refine
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 GUARD_BITS = 30  # at first; raised by what the comparison of two precisions shows to be lost
@@ -52,10 +52,7 @@ def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | N
     """
     point = ExactPoint(parameters)
     outcome, steps, residual = Outcome.NOT_CONVERGED, 0, math.inf
-    for start in (lambda: double_start(point.double(), point.even), lambda: far_start(point)):
-        current = start()
-        if current is None:
-            continue
+    for current in starts(point):
         values, outcome = _solve_from(point, current, digits, use_flint)
         steps, residual = steps + current.steps, current.residual
         if values is not None:
@@ -88,20 +85,26 @@ def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[
     """Return the values, and whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar."""
     with numbers.active():
         scaled = point.scaled(numbers)
-        here = at(scaled, current, numbers)
-        roots, integrals = here.roots, here.integrals
-        q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, roots, integrals)
-        c, I1 = scaled.inputs.shape.c, integrals.I1.value
-        values = {
-            "trace": trace(roots, integrals).value,
-            "quadratic_form": q.value,
-            "error": -scaled.gamma * q.gradient,
-            "delta": c * (scaled.gamma * roots.gain.value) * I1,
-            "tau": c * I1 * (integrals.slope.value + roots.k.value),
-        }
-        signs = (*roots.outside(numbers.sqrt(scaled.inputs.shape.cbar)), roots.gain, integrals.I0)
-        physical = all(sign.value > 0 for sign in signs)
-        return {name: numbers.mpf(value) for name, value in point.unscaled(values, numbers).items()}, physical
+        here = along_gamma(scaled, current, numbers)
+        q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
+        values = point.unscaled(observe(scaled, here, q.value, q.gradient), numbers)
+        outside = here.roots.outside(numbers.sqrt(scaled.inputs.shape.cbar))
+        physical = all(sign.value > 0 for sign in (*outside, here.roots.gain, here.integrals.I0))
+        return {name: numbers.mpf(value) for name, value in values.items()}, physical
+
+
+def observe(scaled: Scaled, here: At, q: Any, slope: Any) -> dict[str, Any]:
+    """Return the values by name, from q and dq/dlog(gamma)."""
+    c, I1 = scaled.inputs.shape.c, here.integrals.I1.value
+    gain, k = here.roots.gain.value, here.roots.k.value
+    values = (
+        gain * here.integrals.I0.value,
+        q,
+        -scaled.gamma * slope,
+        c * (scaled.gamma * gain) * I1,
+        c * I1 * (here.integrals.slope.value + k),
+    )
+    return dict(zip(NAMES, values, strict=True))
 
 
 def _agreement(coarse: Any, fine: Any) -> float:

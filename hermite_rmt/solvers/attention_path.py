@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from hermite_rmt.solvers.arithmetic import MpmathArithmetic
 from hermite_rmt.solvers.attention_equations import Inputs, shape_of
 from hermite_rmt.solvers.attention_newton import Problem
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.attention_refine import Iterate, apply, double_start, linearise
+from hermite_rmt.solvers.attention_refine import Iterate, apply, double_start, in_all_directions, inverse_jacobian
 from hermite_rmt.solvers.attention_start import shapes_of
 
 PRECISION = 300  # bits on the way
@@ -39,9 +39,19 @@ def far_start(point: ExactPoint) -> Iterate | None:
     x = path.follow(x)
     if x is None:
         return None
-    linear = linearise(target, begin.use_pair, x, numbers.number(1.0))
-    velocity = [-value for value in apply(linear.inverse, linear.along_gamma)]
-    return Iterate(begin.use_pair, x, velocity, linear.inverse, CONVERGED_BITS / 2, CONVERGED_BITS, path.steps)
+    one = numbers.number(1.0)
+    here = in_all_directions(target, begin.use_pair, x, one)
+    inverse = inverse_jacobian(here, one)
+    velocity = [-value for value in apply(inverse, [equation.gradient[3] for equation in here.equations])]
+    return Iterate(begin.use_pair, x, velocity, inverse, CONVERGED_BITS / 2, CONVERGED_BITS, path.steps)
+
+
+def starts(point: ExactPoint) -> Iterator[Iterate]:
+    """Yield starts for one point, the cheaper one first."""
+    for start in (lambda: double_start(point.double(), point.even), lambda: far_start(point)):
+        found = start()
+        if found is not None:
+            yield found
 
 
 def _clipped(value: Any, low: float, high: float) -> Any:
@@ -77,11 +87,11 @@ class _Path:
         scaled, one = self.scaled(position), self.numbers.number(1.0)
         for count in range(12):
             try:
-                linear = linearise(scaled, self.use_pair, x, one)
+                here = in_all_directions(scaled, self.use_pair, x, one)
+                step = apply(inverse_jacobian(here, one), [equation.value for equation in here.equations])
             except ZeroDivisionError:
                 return None
             self.steps += 1
-            step = apply(linear.inverse, linear.values)
             size = max(abs(s) / abs(v) for s, v in zip(step, x, strict=True) if v)
             if size > LARGEST_CORRECTION * 0.5**count:
                 return None
@@ -112,7 +122,3 @@ def _secant(before: tuple[float, list[Any]] | None, now: tuple[float, list[Any]]
         return now[1]
     factor = (position - now[0]) / (now[0] - before[0])
     return [v * (v / u) ** factor if u and v / u > 0 else v for u, v in zip(before[1], now[1], strict=True)]
-
-
-def positions_are_finite(x: list[Any]) -> bool:
-    return all(math.isfinite(float(value)) for value in x)

@@ -34,50 +34,45 @@ class Iterate:
 
 
 class At(NamedTuple):
-    """The equations at an iterate, as dual numbers along log gamma."""
+    """The equations at a point of a chart, with derivatives."""
 
     gamma: Dual
-    x: list[Dual]
+    x: tuple[Dual, ...]
     roots: Roots
     integrals: Sums
     equations: tuple[Dual, Dual, Dual]
 
 
-def at(scaled: Scaled, current: Iterate, numbers: Arithmetic) -> At:
-    """Evaluate the equations at an iterate (inside the `active` block of the arithmetic)."""
-    x = [Dual(numbers.number(v), numbers.number(w)) for v, w in zip(current.x, current.velocity, strict=True)]
-    gamma = Dual(scaled.gamma, scaled.gamma)
-    roots = chart(current.use_pair)(scaled.inputs, gamma, *x)
+def at(scaled: Scaled, use_pair: bool, x: tuple[Dual, ...], gamma: Dual) -> At:
+    """Evaluate the equations (inside the `active` block of the arithmetic of the numbers)."""
+    roots = chart(use_pair)(scaled.inputs, gamma, *x)
     integrals = sums(scaled.inputs, roots)
     return At(gamma, x, roots, integrals, residuals(scaled.inputs, gamma, roots, integrals))
 
 
-class Linear(NamedTuple):
-    """Value, inverse Jacobian and derivative along log gamma of the equations."""
-
-    values: list[Any]
-    inverse: list[list[Any]]
-    along_gamma: list[Any]
+def along_gamma(scaled: Scaled, current: Iterate, numbers: Arithmetic) -> At:
+    """Evaluate at an iterate, with derivatives along log gamma: gradients are single numbers."""
+    x = (Dual(numbers.number(v), numbers.number(w)) for v, w in zip(current.x, current.velocity, strict=True))
+    return at(scaled, current.use_pair, tuple(x), Dual(scaled.gamma, scaled.gamma))
 
 
-def linearise(scaled: Scaled, use_pair: bool, x: list[Any], one: Any) -> Linear:
-    """Return the linearised equations at chart coordinates x of any number type (arb: enclosures)."""
+def in_all_directions(scaled: Scaled, use_pair: bool, x: list[Any], one: Any) -> At:
+    """Evaluate with derivatives along the three coordinates and log gamma, at numbers or balls."""
     *variables, gamma = seeds((*x, scaled.gamma), (one, one, one, scaled.gamma))
-    roots = chart(use_pair)(scaled.inputs, gamma, *variables)
-    equations = residuals(scaled.inputs, gamma, roots, sums(scaled.inputs, roots))
-    (a, b, c, _), (d, e, f, _), (g, h, i, _) = (equation.gradient for equation in equations)
+    return at(scaled, use_pair, tuple(variables), gamma)
+
+
+def inverse_jacobian(here: At, one: Any) -> list[list[Any]]:
+    """Return the inverse of the Jacobian (of gradients in all directions), by the adjugate."""
+    (a, b, c), (d, e, f), (g, h, i) = (equation.gradient[:3] for equation in here.equations)
     first, second, third = e * i - f * h, f * g - d * i, d * h - e * g
-    inverse = one / (a * first + b * second + c * third)
-    adjugate = [
-        [first, c * h - b * i, b * f - c * e],
-        [second, a * i - c * g, c * d - a * f],
-        [third, b * g - a * h, a * e - b * d],
-    ]
-    return Linear(
-        [equation.value for equation in equations],
-        [[entry * inverse for entry in row] for row in adjugate],
-        [equation.gradient[3] for equation in equations],
+    scale = one / (a * first + b * second + c * third)
+    adjugate = (
+        (first, c * h - b * i, b * f - c * e),
+        (second, a * i - c * g, c * d - a * f),
+        (third, b * g - a * h, a * e - b * d),
     )
+    return [[entry * scale for entry in row] for row in adjugate]
 
 
 def apply(matrix: list[list[Any]], vector: list[Any]) -> list[Any]:
@@ -129,7 +124,7 @@ def refine(point: ExactPoint, current: Iterate, precision: int, use_flint: bool 
 def newton_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None:
     """Make one step with the approximate inverse, on the coordinates and on their derivatives at once."""
     with numbers.active():
-        here = at(point.scaled(numbers), current, numbers)
+        here = along_gamma(point.scaled(numbers), current, numbers)
         inverse = [[numbers.number(entry) for entry in row] for row in current.inverse]
         change = apply(inverse, [e.value for e in here.equations])
         drift = apply(inverse, [e.gradient for e in here.equations])
@@ -145,6 +140,7 @@ def newton_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> Non
 def _renew_inverse(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None:
     with numbers.active():
         x = [numbers.number(value) for value in current.x]
-        inverse = linearise(point.scaled(numbers), current.use_pair, x, numbers.number(1.0)).inverse
+        one = numbers.number(1.0)
+        inverse = inverse_jacobian(in_all_directions(point.scaled(numbers), current.use_pair, x, one), one)
         current.inverse = [[numbers.number(entry) for entry in row] for row in inverse]
     current.inverse_bits = current.right - 5
