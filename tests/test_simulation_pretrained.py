@@ -121,6 +121,22 @@ def test_unexpected_files(tmp_path: Path, tensors: dict[str, np.ndarray], messag
         load_weights(write(tmp_path, tensors), heads=1)
 
 
+def test_bfloat16_is_refused(tmp_path: Path) -> None:
+    entries = {}
+    for index, part in enumerate(("query", "key")):
+        offsets = [index * 32, index * 32 + 32]
+        entries[f"layer.0.attention.self.{part}.weight"] = {
+            "dtype": "BF16",
+            "shape": [4, 4],
+            "data_offsets": offsets,
+        }
+    header = json.dumps(entries).encode()
+    header += b" " * (-len(header) % 8)
+    (tmp_path / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(64))
+    with pytest.raises(ValueError, match="of type BF16; allowed: a file converted to F16, F32 or F64"):
+        load_weights(tmp_path, heads=1)
+
+
 def test_no_safetensors_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="path: got"):
         load_weights(tmp_path)

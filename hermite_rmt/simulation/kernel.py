@@ -42,7 +42,7 @@ def matrix_scores(X: Array, weights: Array) -> tuple[Array, bool]:
     s = sqrt(tr W W^T / p) makes the scores of independent tokens have variance 1, as they have for W = I.
     """
     p = len(X)
-    size = float(np.linalg.norm(weights)) / math.sqrt(p)
+    size = float(blas.dnrm2(weights.ravel(order="K"))) / math.sqrt(p)
     return transposed_product(X, product(weights, X), 1.0 / (size * math.sqrt(p))), False
 
 

@@ -122,8 +122,8 @@ def load_weights(path: str | Path, heads: int | None = None) -> PretrainedWeight
     Raises
     ------
     ValueError
-        If the file's names fit no layout, a tensor has an unexpected shape, or the number of heads is unknown or does
-        not divide the dimension.
+        If the file's names fit no layout, a tensor has an unexpected shape or a type that NumPy lacks (bfloat16), or
+        the number of heads is unknown or does not divide the dimension.
     ImportError
         If safetensors is not installed (extra `pretrained`).
     """
@@ -133,7 +133,7 @@ def load_weights(path: str | Path, heads: int | None = None) -> PretrainedWeight
         layout, found = _recognise(names, file)
         parts: dict[int, dict[str, Array]] = {}
         for name, (layer, part) in found.items():
-            parts.setdefault(layer, {})[part] = np.asarray(tensors.get_tensor(name), dtype=np.float64)
+            parts.setdefault(layer, {})[part] = _read(tensors, name)
     if sorted(parts) != list(range(len(parts))):
         raise ValueError(f"path: got layers {sorted(parts)} in {file}; allowed: layers 0, 1, ... without gaps")
     pairs = [LAYOUTS[layout].split(parts[layer]) for layer in range(len(parts))]
@@ -154,7 +154,7 @@ def load_embeddings(path: str | Path) -> Array:
         matching = [name for name in names if name == ending or name.endswith(f".{ending}")]
         if len(matching) != 1:
             raise ValueError(f"path: got {len(matching)} tensors named {ending} in {file}; allowed: one")
-        return np.asarray(tensors.get_tensor(matching[0]), dtype=np.float64)
+        return _read(tensors, matching[0])
 
 
 def _model_file(path: str | Path) -> Path:
@@ -173,6 +173,13 @@ def _opened(file: Path) -> Any:
         return safetensors.safe_open(file, framework="numpy")
     except safetensors.SafetensorError as error:
         raise ValueError(f"path: got {file}; allowed: a safetensors file ({error})") from error
+
+
+def _read(tensors: Any, name: str) -> Array:
+    dtype = tensors.get_slice(name).get_dtype()
+    if dtype not in ("F64", "F32", "F16"):  # NumPy has no bfloat16
+        raise ValueError(f"path: got {name} of type {dtype}; allowed: a file converted to F16, F32 or F64")
+    return np.asarray(tensors.get_tensor(name), dtype=np.float64)
 
 
 def _recognise(names: list[str], file: Path) -> tuple[str, dict[str, tuple[int, str]]]:
