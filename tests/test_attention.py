@@ -315,3 +315,43 @@ def test_equations_print_themselves():
     for model in (hr.Attention(a1=1, nu=2), hr.LinearRegression()):
         assert r"\begin{aligned}" in model.equations._repr_latex_()
         assert "continued" in model.equations.branch
+
+
+# Certified
+
+
+def test_certified_balls_contain_the_reference_values(theory_values):
+    pytest.importorskip("flint")
+    names = {"mm": "mu_mu", "mk": "mu_K", "mq": "mu_Q", "kk": "K_K", "qq": "Q_Q", "kq": "K_Q"}
+    for index, row in enumerate(theory_values):
+        overlaps = hr.Overlaps(**{names[key]: value for key, value in row["overlaps"].items()})
+        model = hr.Attention(a1=row["a1"], nu=row["nu"], diagonal=row["diagonal"], overlaps=overlaps)
+        ball = model.error(row["c"], row["gamma"], digits=70, certified=True)
+        with mpmath.workdps(90):
+            assert ball.rad < abs(ball.mid) * mpmath.mpf(10) ** -70
+            assert abs(ball.mid / mpmath.mpf(row["E"]) - 1) < mpmath.mpf(10) ** -38, index
+
+
+@pytest.mark.parametrize("f", ["tanh(x)", "erf(x)", "sign(x)", "x"])
+def test_the_chain_from_f_to_the_error_is_certified(f):
+    pytest.importorskip("flint")
+    model = hr.Attention(f, overlaps=hr.Overlaps.aligned("3/2"))
+    ball = model.error("1/2", "1/10", digits=25, certified=True)
+    with mpmath.workdps(60):
+        assert ball.rad < abs(ball.mid) * mpmath.mpf(10) ** -25
+        assert model.error("1/2", "1/10", digits=45) in ball
+
+
+def test_exact_irrational_numbers_are_certified():
+    pytest.importorskip("flint")
+    model = hr.Attention(a1=sympy.sqrt(2 / sympy.pi), nu=1)
+    assert model.error(1, 1, digits=40) in model.error(1, 1, digits=30, certified=True)
+    regression = hr.LinearRegression(sympy.sqrt(2))
+    assert regression.error(sympy.pi, 1, digits=40) in regression.error(sympy.pi, 1, digits=30, certified=True)
+
+
+def test_a_callable_is_not_certified():
+    pytest.importorskip("flint")
+    model = hr.Attention(hr.Nonlinearity(lambda x: math.tanh(x) if x < 3 else math.tanh(3), name="g").centred())
+    with pytest.raises(ValueError, match="certified"):
+        model.error(1, 1, certified=True)

@@ -1,5 +1,6 @@
 """The one bridge from SymPy to numbers: nothing else in the package compiles expressions."""
 
+from hermite_rmt.codegen.ball import BallFunction
 from hermite_rmt.codegen.kernel import Kernel
 
-__all__ = ["Kernel"]
+__all__ = ["BallFunction", "Kernel"]

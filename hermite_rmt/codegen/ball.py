@@ -7,7 +7,10 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.core.flint_context import flint_module
+from hermite_rmt.core.ball import Ball
+from hermite_rmt.core.contexts import bits
+from hermite_rmt.core.flint_context import flint_module, flint_precision
+from hermite_rmt.core.numbers import SymbolicReal
 
 Step = Callable[..., Any]
 
@@ -144,6 +147,26 @@ def constant_ball(expression: sympy.Expr) -> Any:
     return _REAL[_name(expression)](*map(constant_ball, _arguments(expression)))
 
 
+def enclose_constant(expression: sympy.Expr, digits: int) -> Ball:
+    """Return a ball of relative radius at most 10^-digits that contains a real constant.
+
+    Raises
+    ------
+    ValueError
+        If it holds something that cannot be enclosed here, or is too close to 0 to be told from it.
+    """
+    target = bits(digits)
+    for precision in (target + 32, 2 * target + 200, 8 * target + 800):
+        with flint_precision(precision):
+            value = constant_ball(expression)
+            if value.rel_accuracy_bits() >= target + 2:
+                return Ball.of_arb(value, digits)
+    raise ValueError(f"certified: {expression} cannot be told from 0 with {precision} bits")
+
+
+SymbolicReal.encloser = enclose_constant
+
+
 def _name(expression: sympy.Expr) -> str:
     name = _NAMES.get(expression.func)
     if name is None:
@@ -258,6 +281,20 @@ def _real_below(bound: float) -> Callable[[Any], bool]:
     return lambda z: bool(z.imag.contains(0)) and not bool(z.real > bound)
 
 
+def _complex_power(base: Any, exponent: Any, analytic: bool) -> Any:
+    power = base.pow(exponent, analytic=analytic)
+    if not analytic and not power.is_finite() and base.contains(0) and exponent.real > 0 and exponent.imag.is_zero():
+        # a positive power is bounded near 0, though its logarithm is not
+        bound = base.abs_upper() ** exponent.real
+        return type(base)(_centred(bound), _centred(bound))
+    return power
+
+
+def _centred(bound: Any) -> Any:
+    """Return a real ball that contains [-bound, bound]."""
+    return (-bound).union(bound)
+
+
 def _real_power(base: Any, exponent: Any) -> Any:
     return base**exponent
 
@@ -304,7 +341,7 @@ _COMPLEX: dict[str, Step] = {name: _meromorphic(name) for name in _MEROMORPHIC} 
     "log": _flagged("log"),
     "sqrt": _flagged("sqrt"),
     "rsqrt": _flagged("rsqrt"),
-    "pow": lambda base, exponent, analytic: base.pow(exponent, analytic=analytic),
+    "pow": _complex_power,
     "abs": _flagged("real_abs"),
     "sign": _flagged("real_sgn"),
     "heaviside": _flagged("real_heaviside"),

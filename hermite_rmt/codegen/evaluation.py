@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from hermite_rmt.codegen.kernel import Kernel
 from hermite_rmt.core.contexts import bits, local_context
@@ -42,5 +43,5 @@ def evaluate(kernel: Kernel, values: Sequence[Real], digits: int) -> tuple[Known
     raise ArithmeticError(f"digits: got {digits}; the values cancel beyond {precision} bits of working precision")
 
 
-def _at(kernel: Kernel, values: Sequence[Real], precision: int) -> tuple[object, ...]:
+def _at(kernel: Kernel, values: Sequence[Real], precision: int) -> tuple[Any, ...]:
     return kernel.multiprecision(precision)(*(value.mpf(precision) for value in values))

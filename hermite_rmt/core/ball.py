@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 from mpmath import libmp
 
+from hermite_rmt.core.flint_context import flint_module
 from hermite_rmt.core.numbers import KnownDigits
 
 
@@ -38,6 +39,12 @@ class Ball:
         """Return the ball of a python-flint `arb`, bounds rounded outwards."""
         return cls.between(_exact_mpf(value.lower()), _exact_mpf(value.upper()), digits)
 
+    def arb(self) -> Any:
+        """Return a python-flint `arb` that contains the ball, rounded outwards at python-flint's precision."""
+        flint = flint_module()
+        assert flint is not None
+        return _exact_arb(flint, self.lower).union(_exact_arb(flint, self.upper))
+
     @property
     def mid(self) -> Any:
         """The midpoint, exact."""
@@ -65,3 +72,8 @@ class Ball:
 def _exact_mpf(value: Any) -> Any:
     mantissa, exponent = value.man_exp()
     return mpmath.mp.make_mpf(libmp.from_man_exp(int(mantissa), int(exponent)))
+
+
+def _exact_arb(flint: Any, value: Any) -> Any:
+    sign, mantissa, exponent, _ = value._mpf_
+    return flint.arb((-int(mantissa) if sign else int(mantissa), int(exponent)))

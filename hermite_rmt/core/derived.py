@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 import sympy
 
-from hermite_rmt.core.contexts import bits
+from hermite_rmt.core.ball import Ball
+from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits
+from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real, SymbolicReal, read_real
 from hermite_rmt.core.parameter import Parameter
 
@@ -31,12 +34,11 @@ def combine(function: Callable[..., Any], *operands: Real, text: str) -> Real:
     if all(operand.rational is not None for operand in operands):
         return RationalReal(Fraction(function(*(operand.rational for operand in operands))))
     if all(isinstance(operand, (RationalReal, SymbolicReal)) for operand in operands):
-        exact = sympy.expand(function(*map(_as_sympy, operands)))
+        exact = sympy.expand(function(*map(exact_expression, operands)))
         return read_real(sympy.Integer(0) if exact.equals(0) else exact, text)
 
-    return ComputedReal(
-        _Combination(function, operands), f"{text}({', '.join(operand.text for operand in operands)})"
-    )
+    combination = _Combination(function, operands, f"{text}({', '.join(operand.text for operand in operands)})")
+    return ComputedReal(combination, combination.text, combination.enclose)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class _Combination:
 
     function: Callable[..., Any]
     operands: tuple[Real, ...]
+    text: str
 
     def __call__(self, digits: int) -> Any:
         target = bits(digits)
@@ -60,12 +63,45 @@ class _Combination:
                 return result.context.zero
             precision = target + 32 + min(max(lost, 0), target + 200)
 
+    def enclose(self, digits: int) -> Ball:
+        """Return a ball of relative radius at most 10^-digits; a number that may be 0 is refused."""
+        target = bits(digits)
+        for precision in (target + 32, 2 * target + 200, 8 * target + 800):
+            with flint_precision(precision):
+                result = self.function(*(arb_of(operand, precision) for operand in self.operands))
+                if result.rel_accuracy_bits() >= target + 2:
+                    return Ball.of_arb(result, digits)
+        raise ValueError(f"certified: {self.text} cannot be told from 0 with {precision} bits")
 
-def _as_sympy(real: Real) -> sympy.Expr:
+
+def exact_expression(real: Real) -> sympy.Expr:
+    """Return an exact number as a SymPy expression.
+
+    Raises
+    ------
+    ValueError
+        If the number is only known by a procedure.
+    """
     if isinstance(real, SymbolicReal):
         return real.expression
-    assert real.rational is not None
+    if real.rational is None:
+        raise ValueError(f"got {real.text}, a computed number; allowed: rational numbers and exact SymPy reals")
     return sympy.Rational(real.rational.numerator, real.rational.denominator)
+
+
+def arb_of(real: Any, precision: int) -> Any:
+    """Return a python-flint `arb` that contains the number, at `precision` bits (inside `flint_precision`).
+
+    Raises
+    ------
+    ValueError
+        If the number cannot be enclosed.
+    """
+    flint = flint_module()
+    assert flint is not None
+    if real.rational is not None:
+        return flint.arb(flint.fmpq(real.rational.numerator, real.rational.denominator))
+    return real.enclosure(math.ceil(precision / BITS_PER_DIGIT)).arb()
 
 
 class Derived(Parameter):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import mpmath
 import numpy as np
@@ -85,6 +85,9 @@ class SymbolicReal:
 
     __slots__ = ("expression", "rational")
 
+    # The layer above turns expressions into balls, and puts its function here when it is loaded
+    encloser: ClassVar[Callable[[sympy.Expr, int], Any] | None] = None
+
     def __init__(self, expression: sympy.Expr) -> None:
         self.expression = expression
         self.rational: Fraction | None = None
@@ -101,6 +104,18 @@ class SymbolicReal:
         """Return the value in the local context of `precision` bits."""
         value = sympy.N(self.expression, math.ceil(precision / math.log2(10)) + 5)
         return local_context(precision).make_mpf(libmp.mpf_pos(value._mpf_, precision, "n"))
+
+    def enclosure(self, digits: int) -> Any:
+        """Return a `Ball` of relative radius at most 10^-digits that is proved to contain the number.
+
+        Raises
+        ------
+        ValueError
+            If the expression holds a function that cannot be enclosed.
+        """
+        if SymbolicReal.encloser is None:
+            raise ValueError(f"certified: {self.expression} cannot be enclosed; allowed: rational numbers")
+        return SymbolicReal.encloser(self.expression, digits)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SymbolicReal) and self.expression == other.expression

@@ -89,7 +89,7 @@ class Attention(Model):
             raise TypeError("f, a1, nu: allowed: a nonlinearity f, or both numbers a1 and nu, and not all three")
         self.nonlinearity = None if f is None else _read_centred(f)
         if self.nonlinearity is not None:
-            a1, nu = self.nonlinearity.real_coefficient(1), self.nonlinearity.real_nu()
+            a1, nu = _two_numbers(self.nonlinearity)
         self.overlaps: Overlaps = read_overlaps(overlaps)
         self._a1 = Parameter(a1, "a1")
         self._nu = Parameter(nu, "nu").require_positive()
@@ -160,7 +160,7 @@ class Attention(Model):
             self.overlaps.floats(),
             n,
             p,
-            gammas.floats.reshape(-1),
+            gammas.floats.ravel().tolist(),
             trials=trials,
             rng=rng,
             labels=labels,
@@ -182,15 +182,19 @@ class Attention(Model):
 
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         overlaps = np.stack([values[name] for name in Overlaps.NAMES], axis=-1)
-        arguments = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))
-        return solve_grid(*arguments, overlaps)
+        c, gamma, a1, nu, eta, kappa = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))
+        return solve_grid(c, gamma, a1, nu, eta, kappa, overlaps)
 
     def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        if self.nonlinearity is not None and not self.nonlinearity.integrand.speaks_multiprecision:
+            self.nonlinearity.coefficient(1, digits=digits)  # refuses, with the reason
         return solve_point(values, digits)
 
     def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
         from hermite_rmt.solvers.attention_certified import certify_point  # needs the extra `certified`
 
+        if self.nonlinearity is not None and self.nonlinearity.integrand.expression is None:
+            self.nonlinearity.coefficient(1, digits=digits, certified=True)  # refuses, with the reason
         return certify_point(values, digits)
 
 
@@ -202,3 +206,10 @@ def _read_centred(f: Any) -> Nonlinearity:
             "such as f.centred() (on the command line: --centre)"
         )
     return nonlinearity
+
+
+def _two_numbers(f: Nonlinearity) -> tuple[Any, Any]:
+    """Return a_1 and nu: to any digits, or as the doubles they are for a callable that only speaks double."""
+    if f.integrand.speaks_multiprecision:
+        return f.real_coefficient(1), f.real_nu()
+    return f.coefficient(1), f.nu()

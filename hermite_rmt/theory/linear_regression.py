@@ -10,7 +10,9 @@ import numpy as np
 import sympy
 
 from hermite_rmt.codegen import Kernel
+from hermite_rmt.codegen.ball import enclose_constant
 from hermite_rmt.codegen.evaluation import evaluate
+from hermite_rmt.core.derived import exact_expression
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
@@ -107,7 +109,7 @@ class LinearRegression(Model):
             one_number(self._mu_mu),
             n,
             p,
-            gammas.floats.reshape(-1),
+            gammas.floats.ravel().tolist(),
             trials=trials,
             rng=rng,
             labels=labels,
@@ -132,4 +134,6 @@ class LinearRegression(Model):
         return Solution(dict(zip(observables(), results, strict=True)), 0.0, Outcome.CONVERGED, digits)
 
     def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
-        raise NotImplementedError
+        point = {symbol: exact_expression(values[str(symbol)]) for symbol in (C, GAMMA, MU_MU)}
+        balls = {name: enclose_constant(value.subs(point), digits) for name, value in observables().items()}
+        return Solution(balls, 0.0, Outcome.CONVERGED, digits)
