@@ -19,7 +19,7 @@ from scipy.linalg import blas, lapack
 from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.linear_regression import linear_regression_specification
 from hermite_rmt.simulation.products import gram_of_rows
-from hermite_rmt.simulation.randomness import trial_seeds
+from hermite_rmt.simulation.seeds import trial_seeds
 from hermite_rmt.simulation.shifted import CholeskySolver, TridiagonalSolver
 from hermite_rmt.simulation.trial import run_trial
 

@@ -16,7 +16,7 @@ from hermite_rmt.simulation.estimate import Estimate, Statistic
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.kernel import attention_kernel
 from hermite_rmt.simulation.linear_regression import linear_regression_specification, simulate_linear_regression
-from hermite_rmt.simulation.randomness import trial_seeds
+from hermite_rmt.simulation.seeds import trial_seeds
 from hermite_rmt.simulation.trial import run_trial, summarise
 
 pytestmark = pytest.mark.usefixtures("one_blas_thread")

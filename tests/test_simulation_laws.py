@@ -10,7 +10,7 @@ import pytest
 from hermite_rmt.simulation.attention import attention_specification, simulate_attention
 from hermite_rmt.simulation.estimate import Estimate, Statistic
 from hermite_rmt.simulation.features import AttentionFeatures
-from hermite_rmt.simulation.randomness import NOISES
+from hermite_rmt.simulation.noise import NOISES
 from hermite_rmt.simulation.trial import Specification, simulate
 
 pytestmark = pytest.mark.usefixtures("one_blas_thread")

@@ -15,7 +15,7 @@ from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.simulation.embeddings import EmbeddingTokens
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.pretrained import load_embeddings, load_weights
-from hermite_rmt.simulation.randomness import trial_seeds
+from hermite_rmt.simulation.seeds import trial_seeds
 from hermite_rmt.simulation.trial import Specification, run_trial
 from hermite_rmt.simulation.weights import analyse_weights, identity_plus_low_rank
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermite_rmt.simulation.directions import draw_vectors, factor_gram
-from hermite_rmt.simulation.randomness import NOISES, child_seed, draw_noise, root_seed, trial_seeds
+from hermite_rmt.simulation.noise import BLOCK, NOISES, draw_noise
+from hermite_rmt.simulation.seeds import child_seed, root_seed, trial_seeds
 from hermite_rmt.simulation.tokens import TokenModel, balanced_labels, gram_matrix, token_model
 
 NONE = (None, None, None)
@@ -40,7 +41,7 @@ def test_labels_are_in_random_order() -> None:
 
 @pytest.mark.parametrize("name", NOISES)
 def test_noise_is_standardised(name: str) -> None:
-    drawn = draw_noise(name, np.random.default_rng(1), (500, 800))
+    drawn = draw_noise(name, np.random.SeedSequence(1), (500, 800))
     assert drawn.shape == (500, 800)
     assert drawn.dtype == np.float64
     # standard errors: 1/sqrt(N) for the mean, sqrt(m - 1)/sqrt(N) for the second moment, m = E x^4 at most 9
@@ -48,10 +49,20 @@ def test_noise_is_standardised(name: str) -> None:
     assert abs(np.mean(drawn**2) - 1) < 5 * math.sqrt(8 / drawn.size)
 
 
+def test_blocks_of_noise_are_independent_streams() -> None:
+    seed, n = np.random.SeedSequence(0), 1000
+    rows = BLOCK // n
+    drawn = draw_noise("gaussian", seed, (2 * rows + 5, n))
+    for index, block in enumerate((drawn[:rows], drawn[rows : 2 * rows], drawn[2 * rows :])):
+        expected = np.random.default_rng(child_seed(seed, index)).standard_normal(block.shape)
+        np.testing.assert_array_equal(block, expected)
+    assert draw_noise("uniform", seed, (3, 2 * BLOCK)).shape == (3, 2 * BLOCK)  # a row may be more than a block
+
+
 def test_noise_laws_have_their_fourth_moments() -> None:
     expected = {"gaussian": 3, "rademacher": 1, "laplace": 6, "uniform": 1.8, "exponential": 9}
     for name, moment in expected.items():
-        fourth = draw_noise(name, np.random.default_rng(2), (1000, 1000)) ** 4
+        fourth = draw_noise(name, np.random.SeedSequence(2), (1000, 1000)) ** 4
         assert abs(fourth.mean() - moment) <= 5 * fourth.std() / 1000, name
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from hermite_rmt.simulation.checks import Array, finite_number, positive_gammas, real_array
 from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import AttentionFeatures
-from hermite_rmt.simulation.randomness import Noise, Seed
+from hermite_rmt.simulation.noise import Noise
+from hermite_rmt.simulation.seeds import Seed
 from hermite_rmt.simulation.tokens import token_model
 from hermite_rmt.simulation.trial import Specification, simulate
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hermite_rmt.simulation.checks import Array, positive_integer, real_array
-from hermite_rmt.simulation.randomness import child_seed
+from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.simulation.tokens import Tokens, balanced_labels
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from hermite_rmt.simulation.checks import TOLERANCE, Array, finite_number, positive_integer, real_array
 from hermite_rmt.simulation.directions import check_semidefinite, draw_vectors
-from hermite_rmt.simulation.randomness import Noise, check_noise, child_seed, draw_noise
+from hermite_rmt.simulation.noise import Noise, check_noise, draw_noise
+from hermite_rmt.simulation.seeds import child_seed
 
 OVERLAP_NAMES = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
 VECTOR_NAMES = ("mu", "w_K", "w_Q")
@@ -62,7 +63,7 @@ class TokenModel:
     gram : (3, 3) inner products of mu, w_K, w_Q
     vectors : the given mu, w_K, w_Q, each of shape (p,), or None: drawn, uniformly among those that fit `gram`
     labels : (n,) of norm sqrt n, or None: balanced signs in random order
-    noise : a name of `randomness.NOISES`, or a callable (rng, shape) -> array
+    noise : a name of `noise.NOISES`, or a callable (rng, shape) -> array
     """
 
     n: int
@@ -74,8 +75,9 @@ class TokenModel:
 
     def draw(self, seed: np.random.SeedSequence) -> Tokens:
         """Draw tokens; noise, labels and vectors have a stream each: giving one leaves the others as they were."""
-        noise_rng, label_rng, vector_rng = (np.random.default_rng(child_seed(seed, part)) for part in range(3))
-        X = draw_noise(self.noise, noise_rng, (self.p, self.n))
+        noise_seed, *others = (child_seed(seed, part) for part in range(3))
+        label_rng, vector_rng = map(np.random.default_rng, others)
+        X = draw_noise(self.noise, noise_seed, (self.p, self.n))
         y = balanced_labels(self.n, label_rng) if self.labels is None else self.labels
         mu, w_K, w_Q = draw_vectors(self.gram, self.vectors, self.p, vector_rng)
         if mu.any():

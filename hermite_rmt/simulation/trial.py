@@ -9,8 +9,8 @@ import numpy as np
 
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.estimate import Estimate, Statistic
-from hermite_rmt.simulation.randomness import Seed, trial_seeds
 from hermite_rmt.simulation.ridge import RidgeValues, ridge_values
+from hermite_rmt.simulation.seeds import Seed, trial_seeds
 from hermite_rmt.simulation.tokens import Tokens, TokenSource
 
 #: What one trial gives.
