@@ -4,7 +4,7 @@ R = E L^-1 in the limit. Its blocks are scalar (times the identity of their dime
 deterministic matrices: one scalar matrix for every atom of a joint spectral law. Blocks between different
 dimensions vanish, so each dimension has its own small equation; eta couples them through normalised traces:
 
-    eta(R)_ij = sum A^x_ik A^y_lj cov(x, y) (size of k / base) <R_kl>       over letters x at (i, k), y at (l, j)
+    eta(R)_ij = sum A^x_ik A^y_hj cov(x, y) (size of k / base) <R_kh>       over letters x at (i, k), y at (h, j)
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import sympy
 
 from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.equivalents.nodes import Letter
 from hermite_rmt.equivalents.pattern import inverse_support
 from hermite_rmt.equivalents.pencil import Pencil, Sparse
-from hermite_rmt.equivalents.reading import Letter
 from hermite_rmt.equivalents.system import EquationSystem
 
 # Path parameters of the numerical solution: every covariance times SCALE (0 is deterministic, 1 the model), and
@@ -118,11 +118,11 @@ class Dyson:
         The power series of R in the covariance scale is built by that map from L_0^-1, so what lies outside
         the closed set is zero to every order.
         """
-        fixed = {pair for pair in self.pencil.constant}
+        fixed = set(self.pencil.constant)
         fixed |= {pair for entries in self.pencil.deterministic.values() for pair in entries}
         support: frozenset[tuple[int, int]] = frozenset()
         while True:
-            inner = fixed | {(i, j) for i, j, k, l, _ in self.couplings if (k, l) in support}
+            inner = fixed | {(i, j) for i, j, k, h, _ in self.couplings if (k, h) in support}
             larger = frozenset(
                 pair for d in self.pencil.dimensions for pair in inverse_support(inner, self.pencil.blocks(d))
             )
@@ -132,7 +132,7 @@ class Dyson:
 
     @cached_property
     def couplings(self) -> tuple[tuple[int, int, int, int, Any], ...]:
-        """The covariance map: (i, j, k, l, factor) for eta(R)_ij = sum of factor <R_kl>."""
+        """The covariance map: (i, j, k, h, factor) for eta(R)_ij = sum of factor <R_kh>."""
         total: dict[tuple[int, int, int, int], Any] = {}
         letters = list(self.pencil.letters.items())
         for first, left in letters:
@@ -143,9 +143,9 @@ class Dyson:
                 if first.left.entries_shrink is False:
                     common *= self.ratios[first.cols]
                 for (i, k), a in left.items():
-                    for (l, j), b in right.items():
+                    for (h, j), b in right.items():
                         if self.pencil.types[i] == self.pencil.types[j]:
-                            key = (i, j, k, l)
+                            key = (i, j, k, h)
                             total[key] = total.get(key, sympy.S.Zero) + a * b * common
         return tuple((*key, value) for key, entry in total.items() if (value := sympy.cancel(entry)) != 0)
 
@@ -166,15 +166,19 @@ class Dyson:
         """Return the normalised trace <R_ij>, an average over the atoms."""
         dimension = self.pencil.types[i]
         return sympy.Add(
-            *(kind.weight * self.unknown(a, i, j) for a, kind in enumerate(self.species) if kind.dimension == dimension)
+            *(
+                kind.weight * self.unknown(a, i, j)
+                for a, kind in enumerate(self.species)
+                if kind.dimension == dimension
+            )
         )
 
     @cached_property
     def eta(self) -> Sparse:
         """The covariance map applied to the unknowns, by (row, column)."""
         total: Sparse = {}
-        for i, j, k, l, factor in self.couplings:
-            total[i, j] = total.get((i, j), sympy.S.Zero) + factor * self.trace(k, l)
+        for i, j, k, h, factor in self.couplings:
+            total[i, j] = total.get((i, j), sympy.S.Zero) + factor * self.trace(k, h)
         return {pair: value for pair, value in total.items() if value != 0}
 
     def constant(self, species: int) -> Sparse:
@@ -229,7 +233,7 @@ class Dyson:
         unknowns = self.unknowns
         symbols = set().union(trace.free_symbols, *(r.free_symbols for r in residuals)) - set(unknowns)
         meanings = {
-            symbol: f"normalised trace of block ({i + 1}, {j + 1}) of E L^-1 on the dimension {self.species[a].dimension}"
+            symbol: f"<R_{i + 1},{j + 1}> of R = E L^-1, on the dimension {self.species[a].dimension}"
             for (a, i, j), symbol in self._symbols.items()
         }
         return EquationSystem(

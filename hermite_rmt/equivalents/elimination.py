@@ -112,7 +112,7 @@ def _select(factors: list[Any], plain: Dyson, spectral: Sequence[Any], steps: st
         vanishing = [f for f in factors if _vanishes(f.subs(values), variable, series, PRIME)]
         if len(vanishing) == 1:
             evidence = (
-                f"{steps}; of {len(factors)} irreducible factors the only one that vanishes on the branch: on its series "
+                f"{steps}; of {len(factors)} irreducible factors the only one that vanishes on the branch's series "
                 f"in 1/{variable}, to 24 terms"
             )
             return AlgebraicEquation(_primitive(vanishing[0]), True, evidence)
@@ -129,7 +129,7 @@ def _vanishes(polynomial: Any, variable: Any, series: list[int], prime: int) -> 
 
 
 def _terms(polynomial: Any, variable: Any) -> dict[Exponents, Any]:
-    """The coefficients of v^-degree P by (power of m, power of w = 1/v)."""
+    """Return the coefficients of v^-degree P by (power of m, power of w = 1/v)."""
     poly = sympy.Poly(polynomial, M, variable)
     degree = poly.degree(variable)
     return {(a, degree - b): value for (a, b), value in poly.terms()}

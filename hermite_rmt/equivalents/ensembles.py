@@ -5,7 +5,6 @@ Everything a symbol knows sits in its ``args``, so that SymPy's rebuilding and c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -27,13 +26,15 @@ def dimensions(names: str) -> Any:
     return sympy.symbols(names, integer=True, positive=True)
 
 
-def _read_name(name: Any, kind: str) -> Str:
+def read_name(name: Any, kind: str) -> Str:
+    """Return a name as SymPy keeps it."""
     if isinstance(name, (str, Str)) and str(name):
         return Str(str(name))
     raise TypeError(f"{kind}: the name must be non-empty text, got {name!r}")
 
 
-def _read_scalar(value: Any, what: str) -> sympy.Expr:
+def read_scalar(value: Any, what: str) -> sympy.Expr:
+    """Return a scalar parameter as an exact SymPy expression."""
     if isinstance(value, str):
         raise TypeError(f"{what}: got the text {value!r}; allowed: a number or a SymPy expression")
     scalar = sympy.Rational(value) if isinstance(value, float) else sympy.sympify(value)  # the double, exactly
@@ -70,7 +71,9 @@ class DeclaredMatrix(MatrixSymbol):  # type: ignore[misc]  # sympy has no stubs
 
 def _refuse_scalar(matrix: Any, other: Any) -> None:
     if other != 0 and not getattr(other, "is_Matrix", False):
-        raise ExpressionError(f"{matrix} + {other}: a matrix plus a scalar; write {other}*Identity({matrix.shape[0]})")
+        raise ExpressionError(
+            f"{matrix} + {other}: a matrix plus a scalar; write {other}*Identity({matrix.shape[0]})"
+        )
 
 
 class RandomMatrix(DeclaredMatrix):
@@ -123,14 +126,19 @@ class Gaussian(RandomMatrix):
     entries_shrink = False
 
     def __new__(cls, name: Any, rows: Any, cols: Any, variance: Any = 1, family: Any = _ALONE) -> Any:
+        """Keep everything in args."""
         rows, cols = sympy.sympify(rows), sympy.sympify(cols)
-        return sympy.Basic.__new__(cls, _read_name(name, "Gaussian"), rows, cols, _read_scalar(variance, "variance"), family)
+        return sympy.Basic.__new__(
+            cls, read_name(name, "Gaussian"), rows, cols, read_scalar(variance, "variance"), family
+        )
 
 
 class _SquareMatrix(RandomMatrix):
     def __new__(cls, name: Any, size: Any, variance: Any = 1, family: Any = _ALONE) -> Any:
         size = sympy.sympify(size)
-        return sympy.Basic.__new__(cls, _read_name(name, cls.__name__), size, _read_scalar(variance, "variance"), family)
+        return sympy.Basic.__new__(
+            cls, read_name(name, cls.__name__), size, read_scalar(variance, "variance"), family
+        )
 
     @property
     def shape(self) -> tuple[Any, Any]:
@@ -141,7 +149,7 @@ class _SquareMatrix(RandomMatrix):
 class GOE(_SquareMatrix):
     """A real symmetric Gaussian matrix, off-diagonal variance ``variance/n``: the semicircle law.
 
-    >>> n, = [dimensions("n")]
+    >>> n = dimensions("n")
     >>> W = GOE("W", n)
     >>> W.T == W
     True
@@ -183,7 +191,7 @@ def joint_family(kind: type[RandomMatrix], names: str, *shape: Any, covariance: 
     shape : the dimensions the kind takes
     covariance : symmetric matrix, of corresponding entries (each divided by n for GOE, GUE, Ginibre)
 
-    >>> n, = [dimensions("n")]
+    >>> n = dimensions("n")
     >>> V, W = joint_family(GOE, "V W", n, covariance=[[1, sympy.Rational(1, 2)], [sympy.Rational(1, 2), 1]])
     >>> V.covariance_with(W)
     1/2
@@ -203,74 +211,6 @@ def joint_family(kind: type[RandomMatrix], names: str, *shape: Any, covariance: 
     )
 
 
-class Deterministic(DeclaredMatrix):
-    """A real symmetric deterministic matrix known by its spectral law, one of a commuting family.
-
-    Made by `deterministic` and `commuting`.
-    """
-
-    def __new__(cls, name: Any, size: Any, family: Any, index: Any, atoms: Any) -> Any:
-        return sympy.Basic.__new__(
-            cls, _read_name(name, "Deterministic"), sympy.sympify(size), family, sympy.sympify(index), atoms
-        )
-
-    @property
-    def shape(self) -> tuple[Any, Any]:
-        """The size, twice."""
-        return self.args[1], self.args[1]
-
-    @property
-    def family(self) -> tuple[Any, Any]:
-        """What the commuting matrices share: their names and the atoms (weight, eigenvalues) of the joint law."""
-        return self.args[2], self.args[4]
-
-    @property
-    def index(self) -> int:
-        """The place in the family."""
-        return int(self.args[3])
-
-    def _eval_transpose(self) -> Any:
-        return self
-
-
-def commuting(names: str, size: Any, law: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
-    """Return commuting deterministic symmetric matrices with a discrete joint spectral law.
-
-    Parameters
-    ----------
-    names : str, separated by blanks
-    size : dimension
-    law : rows (weight, eigenvalue of the first matrix, eigenvalue of the second, ...)
-
-    Raises
-    ------
-    ValueError
-        If a row has the wrong length or the weights are known not to be positive with sum 1.
-
-    >>> p, = [dimensions("p")]
-    >>> S, T = commuting("S T", p, [(sympy.Rational(1, 2), 1, 0), (sympy.Rational(1, 2), 3, 1)])
-    """
-    members = names.split()
-    rows = [[_read_scalar(entry, "law") for entry in row] for row in law]
-    if not rows or any(len(row) != len(members) + 1 for row in rows):
-        raise ValueError(f"law: allowed: rows of a weight and {len(members)} eigenvalues, got {rows}")
-    total = sympy.simplify(sum(row[0] for row in rows))
-    if (total.is_number and total != 1) or any(row[0].is_nonpositive for row in rows):
-        raise ValueError(f"law: got weights {[row[0] for row in rows]}; allowed: positive weights of sum 1")
-    atoms = sympy.Tuple(*(sympy.Tuple(*row) for row in rows))
-    return tuple(Deterministic(name, size, Str(names), index, atoms) for index, name in enumerate(members))
-
-
-def deterministic(name: str, size: Any, atoms: Mapping[Any, Any]) -> Any:
-    """Return a deterministic symmetric matrix with eigenvalues ``atoms = {eigenvalue: weight}``.
-
-    >>> p, = [dimensions("p")]
-    >>> deterministic("T", p, {1: sympy.Rational(1, 2), 3: sympy.Rational(1, 2)}).shape
-    (p, p)
-    """
-    return commuting(name, size, [(weight, value) for value, weight in atoms.items()])[0]
-
-
 class Vector(DeclaredMatrix):
     """A deterministic vector, known by its overlaps with the others.
 
@@ -282,9 +222,10 @@ class Vector(DeclaredMatrix):
     """
 
     def __new__(cls, name: Any, dimension: Any, norm: Any = "bounded") -> Any:
+        """Keep everything in args."""
         if str(norm) not in ("bounded", "sqrt"):
             raise ValueError(f"norm: got {norm!r}; allowed: 'bounded' or 'sqrt'")
-        return sympy.Basic.__new__(cls, _read_name(name, "Vector"), sympy.sympify(dimension), Str(str(norm)))
+        return sympy.Basic.__new__(cls, read_name(name, "Vector"), sympy.sympify(dimension), Str(str(norm)))
 
     @property
     def shape(self) -> tuple[Any, Any]:
@@ -300,7 +241,7 @@ class Vector(DeclaredMatrix):
 def overlap(first: Vector, second: Vector) -> sympy.Symbol:
     """Return the symbol of the overlap of two vectors (divided by the dimension where their norm is "sqrt").
 
-    >>> p, = [dimensions("p")]
+    >>> p = dimensions("p")
     >>> overlap(Vector("w", p), Vector("mu", p))
     <mu,w>
     """

@@ -16,6 +16,7 @@ class FunctionAtom(sympy.Atom):  # type: ignore[misc]  # sympy has no stubs
     """A `Nonlinearity` as a leaf of a SymPy expression, compared by what it is."""
 
     def __new__(cls, nonlinearity: Nonlinearity) -> Any:
+        """Keep everything in args."""
         atom = sympy.Atom.__new__(cls)
         atom.nonlinearity = nonlinearity
         return atom
@@ -31,13 +32,14 @@ class FunctionAtom(sympy.Atom):  # type: ignore[misc]  # sympy has no stubs
         return self.class_key(), (1, (repr(self.nonlinearity),)), sympy.S.One.sort_key(), sympy.S.One
 
     def _sympystr(self, printer: Any) -> str:
-        return self.nonlinearity.name
+        return str(self.nonlinearity.name)
 
 
 class Entrywise(sympy.MatrixExpr):  # type: ignore[misc]
     """f applied to every entry of a matrix."""
 
     def __new__(cls, function: Any, scores: Any) -> Any:
+        """Keep everything in args."""
         if isinstance(function, Nonlinearity):
             function = FunctionAtom(function)
         return sympy.Basic.__new__(cls, function, scores)
@@ -62,6 +64,7 @@ class OffDiagonal(sympy.MatrixExpr):  # type: ignore[misc]
     """A square matrix with its diagonal replaced by zeros."""
 
     def __new__(cls, matrix: Any, ones: Any = None) -> Any:
+        """Keep everything in args."""
         return sympy.Basic.__new__(cls, matrix, *(() if ones is None else (ones,)))
 
     @property

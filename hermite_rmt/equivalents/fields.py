@@ -31,7 +31,9 @@ class ParameterField:
         self._forward = {s: sympy.Dummy(f"{s}_root", positive=True) ** q for s, q in roots.items()}
         self._backward = {power.base: s ** sympy.Rational(1, power.exp) for s, power in self._forward.items()}
         replaced = [self.rational(e) for e in expressions]
-        symbols = sorted(set().union(*(e.free_symbols for e in replaced)), key=lambda s: s.sort_key()) if replaced else []
+        symbols = (
+            sorted(set().union(*(e.free_symbols for e in replaced)), key=lambda s: s.sort_key()) if replaced else []
+        )
         base: Any = sympy.QQ
         irrational = [e for e in _constants(replaced) if not e.is_Rational]
         if irrational:
@@ -68,7 +70,7 @@ class ParameterField:
 
 
 def _constants(expressions: Sequence[Any]) -> list[Any]:
-    """The irrational algebraic constants (roots of numbers, the imaginary unit) inside expressions."""
+    """Return the irrational algebraic constants (roots of numbers, the imaginary unit) inside expressions."""
     found = {power for e in expressions for power in e.atoms(sympy.Pow) if power.is_number and not power.is_Rational}
     if any(e.has(sympy.I) for e in expressions):
         found.add(sympy.I)

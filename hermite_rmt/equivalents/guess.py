@@ -59,7 +59,7 @@ def _first_relation(series: list[int], weights: Exponents, prime: int) -> list[E
 
 
 def _ordered(weights: Exponents, count: int) -> list[Exponents]:
-    """The first monomials of a weighted degree order (ties by the power of m)."""
+    """Return the first monomials of a weighted degree order (ties by the power of m)."""
     first, second = weights
     found: list[Exponents] = []
     degree = 0
@@ -97,5 +97,3 @@ def rational(value: int, prime: int) -> tuple[int, int] | None:
     if cofactor == 0 or abs(cofactor) > bound:
         return None
     return (new, cofactor) if cofactor > 0 else (-new, -cofactor)
-
-

@@ -11,8 +11,8 @@ from typing import Any
 
 import sympy
 
+from hermite_rmt.equivalents.nodes import Letter
 from hermite_rmt.equivalents.pencil import Pencil, Sparse
-from hermite_rmt.equivalents.reading import Letter
 
 EPSILON = sympy.Dummy("epsilon", positive=True)
 

@@ -157,7 +157,9 @@ def _require_scores(node: OffDiagonal, reader: Reader) -> Gaussian:
     reading = reader.read(scores)
     bulk = without_low_rank(reading.node)
     parts = bulk.parts if bulk.kind == "sum" else ((sympy.S.One, bulk),)
-    problem = f"the scores {clip(scores)}: allowed: X.T*(Identity(p) + low rank)*X/sqrt(p), X one Gaussian matrix + low rank"
+    problem = (
+        f"the scores {clip(scores)}: allowed: X.T*(Identity(p) + low rank)*X/sqrt(p), X a Gaussian matrix + low rank"
+    )
     if len(parts) != 1 or parts[0][1].kind != "product" or len(parts[0][1].parts) != 2:
         raise ExpressionError(problem)
     left, right = parts[0][1].parts
@@ -171,7 +173,9 @@ def _require_scores(node: OffDiagonal, reader: Reader) -> Gaussian:
     variance = sympy.simplify(parts[0][0] ** 2 * reader.ratio(p) * letter.variance**2)
     if order != 0 or variance != 1:
         size = f"{variance}" if order == 0 else f"of order {reader.base}^({2 * order})"
-        raise ExpressionError(f"the scores {clip(scores)}: their entries have variance {size}; allowed: 1 (rescale f)")
+        raise ExpressionError(
+            f"the scores {clip(scores)}: their entries have variance {size}; allowed: 1 (rescale f)"
+        )
     if not f.parameters and not f.is_centred():
         raise ExpressionError(f"{f.name} is not centred: E f(xi) = {f.mean():.6g}; use Nonlinearity(f).centred()")
     return letter

@@ -27,7 +27,7 @@ class DysonMap:
             for number in range(len(dyson.species))
         ]
         self._weights = [point(kind.weight) for kind in dyson.species]
-        self._couplings = [(i, j, k, l, point(factor)) for i, j, k, l, factor in dyson.couplings]
+        self._couplings = [(i, j, k, h, point(factor)) for i, j, k, h, factor in dyson.couplings]
 
     def __call__(self, values: Values) -> Values | None:
         """Return the image of R, or None where a matrix is singular."""
@@ -40,14 +40,16 @@ class DysonMap:
                     if symbol != 0:
                         traces[i, j] = traces.get((i, j), 0) + self._weights[number] * values[symbol]
         eta: dict[tuple[int, int], int] = {}
-        for i, j, k, l, factor in self._couplings:
-            if (k, l) in traces:
-                eta[i, j] = eta.get((i, j), 0) + factor * traces[k, l]
+        for i, j, k, h, factor in self._couplings:
+            if (k, h) in traces:
+                eta[i, j] = eta.get((i, j), 0) + factor * traces[k, h]
         image: Values = {}
         for number, kind in enumerate(dyson.species):
             blocks = kind.blocks
             constant = self._constants[number]
-            matrix: Matrix = [[(constant.get((i, j), 0) - eta.get((i, j), 0)) % PRIME for j in blocks] for i in blocks]
+            matrix: Matrix = [
+                [(constant.get((i, j), 0) - eta.get((i, j), 0)) % PRIME for j in blocks] for i in blocks
+            ]
             inverted = inverse(matrix)
             if inverted is None:
                 return None

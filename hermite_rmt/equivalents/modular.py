@@ -23,7 +23,7 @@ class NoResidueError(ValueError):
 
 @cache
 def _prime_root(number: int, degree: int, prime: int) -> int:
-    """A root of a prime number (or -1), always the same one."""
+    """Return a root of a prime number (or -1), always the same one."""
     found = sympy.ntheory.residue_ntheory.nthroot_mod(number % prime, degree, prime)
     if found is None:
         raise NoResidueError(f"{number} has no root of degree {degree} modulo {prime}")
@@ -57,7 +57,9 @@ def residue(expression: Any, prime: int, power: Callable[[Any, int, int], int]) 
         value = 1
         for factor, multiplicity in sympy.factorrat(base).items():
             root = _prime_root(int(factor), denominator, prime)
-            value = value * (pow(root, multiplicity, prime) if multiplicity > 0 else _reciprocal(root**-multiplicity, prime))
+            value = value * (
+                pow(root, multiplicity, prime) if multiplicity > 0 else _reciprocal(root**-multiplicity, prime)
+            )
     else:
         raise NoResidueError(f"{expression} has no residue: allowed are roots of numbers and symbols")
     return pow(value, numerator, prime) if numerator >= 0 else _reciprocal(pow(value, -numerator, prime), prime)

@@ -14,8 +14,8 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.equivalents.ensembles import Deterministic
-from hermite_rmt.equivalents.reading import Letter, Node, add, invert, multiply
+from hermite_rmt.equivalents.nodes import Letter, Node, add, invert, multiply
+from hermite_rmt.equivalents.spectral import Deterministic
 
 INPUT = -1
 Form = dict[tuple[Any, int], Any]  # (letter or deterministic symbol or None, variable) -> scalar
@@ -58,7 +58,7 @@ class Pencil:
         return len(self.types)
 
     def blocks(self, dimension: Any) -> list[int]:
-        """The blocks of one dimension."""
+        """Return the blocks of one dimension."""
         return [index for index, kind in enumerate(self.types) if kind == dimension]
 
     @property
@@ -144,9 +144,7 @@ class _Circuit:
             return form
         index = self.variable(node.rows)
         self.inverses.append(index)
-        self.rows[index] = _combine(
-            [(1, self.apply(node.parts[0], {(None, index): sympy.S.One})), (-1, form)]
-        )
+        self.rows[index] = _combine([(1, self.apply(node.parts[0], {(None, index): sympy.S.One})), (-1, form)])
         return {(None, index): sympy.S.One}
 
     def merge(self, result: Form) -> Form | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
@@ -30,7 +31,7 @@ class PolynomialSystem:
     field: ParameterField
     unknowns: tuple[Any, ...]
     polynomials: tuple[Polynomial, ...]
-    solved: Mapping[Any, Polynomial] = field(default_factory=dict)
+    solved: Mapping[Any, Polynomial] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def over(cls, unknowns: Sequence[Any], parameters: ParameterField) -> PolynomialSystem:
@@ -93,7 +94,7 @@ class PolynomialSystem:
         return replace(self, polynomials=tuple(ordered[pivot] for pivot in pivots))
 
     def combination_for(self, unknown: Any) -> Polynomial | None:
-        """Return the polynomial q with ``unknown = q``, q free of it, if a linear combination of equations says so."""
+        """Return q with ``unknown = q``, q free of it, if a linear combination of equations says so."""
         place = self.ring.symbols.index(unknown)
         monomials = {m for p in self.polynomials for m in p.monoms()}
         alone = tuple(int(k == place) for k in range(len(self.ring.symbols)))

@@ -1,4 +1,4 @@
-"""Is everything that is inverted provably invertible, whatever the random matrices are?
+"""Proofs that what is inverted is invertible, whatever the random matrices are.
 
 Then the limit is analytic along the whole covariance path, and the path selects the branch. Where the answer is no,
 the hermitised equation decides (`hermitise`).
@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.equivalents.reading import Letter, Node, add, multiply
+from hermite_rmt.equivalents.nodes import Letter, Node, add, multiply
 
 Number = Callable[[Any], complex]  # value of a scalar or an eigenvalue
 

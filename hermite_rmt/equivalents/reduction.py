@@ -121,7 +121,9 @@ def _structure(dyson: Dyson) -> Sequence[Step]:
     blocks = [len(kind.blocks) for kind in dyson.species]
     whole = sum(size * size for size in blocks)
     support = sum((i, j) in dyson.support for kind in dyson.species for i in kind.blocks for j in kind.blocks)
-    sizes = ", ".join(f"{size} x {size} on {kind.dimension}" for size, kind in zip(blocks, dyson.species, strict=True))
+    sizes = ", ".join(
+        f"{size} x {size} on {kind.dimension}" for size, kind in zip(blocks, dyson.species, strict=True)
+    )
     steps = [Step("matrix Dyson equation", f"scalar blocks of E L^-1: {sizes}; none between dimensions", whole)]
     if support < whole:
         steps.append(Step("zero pattern", "the smallest set of blocks closed under the Dyson map", support))
@@ -143,7 +145,7 @@ def _field(dyson: Dyson) -> ParameterField:
 
 
 def _targets(dyson: Dyson) -> set[Any]:
-    """The unknowns in the trace of the expression: kept to the last."""
+    """Return the unknowns in the trace of the expression: kept to the last."""
     return set(dyson.observable().free_symbols) & set(dyson.unknowns)
 
 
@@ -169,9 +171,9 @@ def _multiplied(dyson: Dyson, system: PolynomialSystem) -> PolynomialSystem:
     polynomials = []
     for number, kind in enumerate(dyson.species):
         matrix = {pair: one * field.element(value) for pair, value in dyson.constant(number).items()}
-        for i, j, k, l, factor in dyson.couplings:
-            if i in kind.blocks and (k, l) in traces:
-                matrix[i, j] = matrix.get((i, j), system.ring.zero) - traces[k, l] * field.element(factor)
+        for i, j, k, h, factor in dyson.couplings:
+            if i in kind.blocks and (k, h) in traces:
+                matrix[i, j] = matrix.get((i, j), system.ring.zero) - traces[k, h] * field.element(factor)
         for i in kind.blocks:
             for j in kind.blocks:
                 entry = -one if i == j else system.ring.zero

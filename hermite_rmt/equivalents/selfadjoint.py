@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import sympy
+from sympy.polys.matrices import DomainMatrix
 
 from hermite_rmt.equivalents.fields import ParameterField, solve_affine
+from hermite_rmt.equivalents.nodes import Letter
 from hermite_rmt.equivalents.pencil import Pencil, Sparse
-from hermite_rmt.equivalents.reading import Letter
 
 
 def coefficients(pencil: Pencil) -> Iterator[tuple[Any, Any, Sparse]]:
@@ -35,7 +36,7 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
     table = {key: (reverse, entries) for key, reverse, entries in coefficients(pencil)}
     values = [v for _, entries in table.values() for v in entries.values()]
     field = ParameterField([*values, *pencil.input.values(), *pencil.output.values()])
-    rows: dict[int, dict[int, Any]] = {}
+    rows: list[dict[int, Any]] = []
 
     def contribute(row: dict[int, Any], i: int, j: int, entries: Sparse, sign: int) -> None:
         for (k, column), value in entries.items():
@@ -46,7 +47,7 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
     def append(row: dict[int, Any]) -> None:
         kept = {index: value for index, value in row.items() if value}
         if kept:
-            rows[len(rows)] = kept
+            rows.append(kept)
 
     for reverse, entries in table.values():
         other = table[reverse][1]
@@ -63,17 +64,20 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
         if i in pencil.output:
             row[constant] = field.element(pencil.output[i])
         append(row)
-    system = field.matrix({}, 0, 0).__class__(rows, (len(rows), constant + 1), field.domain)
+    system = DomainMatrix(dict(enumerate(rows)), (len(rows), constant + 1), field.domain)
     solved = solve_affine(system, constant)
     if solved is None:
         return None
     free, relations = solved
-    solution = {unknowns[index]: entries.get(constant, field.domain.zero) for index, entries in relations.items()}
+    solution = {unknowns[index]: affine.get(constant, field.domain.zero) for index, affine in relations.items()}
     if free:  # S is not unique for a pencil that is not minimal: the identity on what is left free
-        chosen = {index: field.domain.one if unknowns[index][0] == unknowns[index][1] else field.domain.zero for index in free}
-        for index, entries in relations.items():
+        chosen = {
+            index: field.domain.one if unknowns[index][0] == unknowns[index][1] else field.domain.zero
+            for index in free
+        }
+        for index, affine in relations.items():
             solution[unknowns[index]] = sum(
-                (value * (chosen[j] if j != constant else field.domain.one) for j, value in entries.items()),
+                (value * (chosen[j] if j != constant else field.domain.one) for j, value in affine.items()),
                 field.domain.zero,
             )
         solution.update({unknowns[index]: value for index, value in chosen.items()})
@@ -91,12 +95,12 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
         return None
 
     def times(entries: Sparse) -> Sparse:
-        product: Sparse = {}
+        total: Sparse = {}
         for (i, k), factor in symmetriser.items():
-            for (row_, j), value in entries.items():
-                if row_ == k:
-                    product[i, j] = product.get((i, j), sympy.S.Zero) + factor * value
-        return {pair: total for pair, value in product.items() if (total := sympy.cancel(value)) != 0}
+            for (m, j), value in entries.items():
+                if m == k:
+                    total[i, j] = total.get((i, j), sympy.S.Zero) + factor * value
+        return {pair: reduced for pair, value in total.items() if (reduced := sympy.cancel(value)) != 0}
 
     return dataclasses.replace(
         pencil,

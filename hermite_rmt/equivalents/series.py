@@ -1,7 +1,7 @@
 """The physical branch as a power series at infinite spectral parameter, exact modulo a prime.
 
-With v = 1/w, the rows of the pencil that hold v are multiplied by w. At w = 0 the Dyson equation is solved in finitely
-many steps, and every further coefficient by one linear system: no root is chosen anywhere.
+With v = 1/w, the rows of the pencil that hold v are multiplied by w. At w = 0 the Dyson equation is solved in
+finitely many steps, and every further coefficient by one linear system: no root is chosen anywhere.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ class SpectralSeries:
         others = [factor for *_, factor in dyson.couplings] + [*pencil.output.values(), *pencil.input.values()]
         others += [pencil.offset, *(v for e in pencil.deterministic.values() for v in e.values())]
         if not scaled or any(sympy.sympify(value).has(variable) for value in others):
-            raise NoSeriesError(f"{variable} is not a spectral parameter: a multiple of the identity that is inverted")
+            raise NoSeriesError(
+                f"{variable} is not a spectral parameter: a multiple of the identity that is inverted"
+            )
         self._shift = [int(i in scaled) for i in range(pencil.size)]
         self._constants = [self._constant(number) for number in range(len(dyson.species))]
         self._weights = [self._number(kind.weight) for kind in dyson.species]
-        # eta_ij = factor w^(shift_i + shift_l) <R_kl>: the row factors of both letters
+        # eta_ij = factor w^(shift_i + shift_h) <R_kh>: the row factors of both letters
         self._couplings: dict[int, list[tuple[int, int, int, int, int]]] = {0: [], 1: [], 2: []}
-        for i, j, k, l, factor in dyson.couplings:
-            self._couplings[self._shift[i] + self._shift[l]].append((i, j, k, l, self._number(factor)))
+        for i, j, k, h, factor in dyson.couplings:
+            self._couplings[self._shift[i] + self._shift[h]].append((i, j, k, h, self._number(factor)))
         self._coefficients: list[list[Matrix]] = []  # [order][species]
         self._etas: list[list[Matrix]] = []
         self._start()
@@ -105,16 +107,16 @@ class SpectralSeries:
         return total % self._prime
 
     def _eta(self, matrices: list[Matrix], power: int) -> list[Matrix]:
-        """The part of the covariance map with w^power, applied to one coefficient of R."""
+        """Return the part of the covariance map with w^power, applied to one coefficient of R."""
         result = [_zeros(len(kind.blocks)) for kind in self._dyson.species]
         traces: dict[tuple[int, int], int] = {}
-        for i, j, k, l, factor in self._couplings[power]:
-            if (k, l) not in traces:
-                traces[k, l] = self._trace(matrices, k, l)
+        for i, j, k, h, factor in self._couplings[power]:
+            if (k, h) not in traces:
+                traces[k, h] = self._trace(matrices, k, h)
             for matrix, kind in zip(result, self._dyson.species, strict=True):
                 if i in kind.blocks:
                     a, b = kind.blocks.index(i), kind.blocks.index(j)
-                    matrix[a][b] = (matrix[a][b] + factor * traces[k, l]) % self._prime
+                    matrix[a][b] = (matrix[a][b] + factor * traces[k, h]) % self._prime
         return result
 
     def _start(self) -> None:
@@ -136,7 +138,7 @@ class SpectralSeries:
         raise NoSeriesError(f"the Dyson equation at infinite {self._variable} is not solved in finitely many steps")
 
     def _factor(self) -> Matrix:
-        """The inverse of R_k -> N_0 R_k - eta_0(R_k) R_0, on all entries of all species."""
+        """Return the inverse of R_k -> N_0 R_k - eta_0(R_k) R_0, on all entries of all species."""
         base, eta = self._coefficients[0], self._etas[0]
         head = [_subtract(constant[0], part) for constant, part in zip(self._constants, eta, strict=True)]
         self._places = [

@@ -24,7 +24,9 @@ from hermite_rmt.equivalents.system import EquationSystem
 Gram = Callable[[Vector, Vector], Any]
 
 
-def response_system(dyson: Dyson, left: Vector, right: Vector, gram: Gram, scale: Any = 1, shift: Any = 0) -> EquationSystem:
+def response_system(
+    dyson: Dyson, left: Vector, right: Vector, gram: Gram, scale: Any = 1, shift: Any = 0
+) -> EquationSystem:
     """Return the Dyson equation joined with the linear response of the low-rank parts.
 
     The observable "quadratic_form" is lim left^T Q right (each vector divided by its order).
@@ -44,7 +46,7 @@ def response_system(dyson: Dyson, left: Vector, right: Vector, gram: Gram, scale
         key=lambda place: (place[0], str(place[1])),
     )
     response = {place: sympy.Symbol(f"w{number}") for number, place in enumerate(places, 1)}
-    equations = {place: symbol for place, symbol in response.items()}
+    equations = dict(response)
 
     def reached(j: int, vector: Vector) -> Any:
         """<vector| B (in + response) at block j: the form against one row of the response."""
@@ -71,7 +73,10 @@ def response_system(dyson: Dyson, left: Vector, right: Vector, gram: Gram, scale
     symbols = set().union(form.free_symbols, *(r.free_symbols for r in residuals)) - set(unknowns)
     meanings = {
         **bulk.meanings,
-        **{w: f"response of the low-rank part along {place[1]} in block {place[0] + 1}" for place, w in response.items()},
+        **{
+            w: f"response of the low-rank part along {place[1]} in block {place[0] + 1}"
+            for place, w in response.items()
+        },
     }
     return EquationSystem(
         unknowns,

@@ -1,10 +1,11 @@
-"""Checks of a pencil by exact substitution: does it hold, and is it as small as it can be?"""
+"""Checks of a pencil by exact substitution: that it holds, and that it is as small as it can be."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hermite_rmt.equivalents.modular import (
+    PRIME,
     Matrix,
     RandomPoint,
     inverse,
@@ -13,9 +14,8 @@ from hermite_rmt.equivalents.modular import (
     reduce_rows,
     transposed,
 )
-from hermite_rmt.equivalents.modular import PRIME
+from hermite_rmt.equivalents.nodes import Letter, Node
 from hermite_rmt.equivalents.pencil import Pencil
-from hermite_rmt.equivalents.reading import Letter, Node
 
 
 class Substitution:
@@ -34,8 +34,11 @@ class Substitution:
         if symbol not in self._matrices:
             rows, cols = symbol.shape
             matrix = self.point.matrix(self.size(rows), 1 if cols == 1 else self.size(cols))
-            if symbol.T == symbol:
-                matrix = [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(matrix, transposed(matrix), strict=True)]
+            if symbol == symbol.T:
+                matrix = [
+                    [a + b for a, b in zip(*pair, strict=True)]
+                    for pair in zip(matrix, transposed(matrix), strict=True)
+                ]
             self._matrices[symbol] = matrix
         return self._matrices[symbol]
 
@@ -66,7 +69,9 @@ class Substitution:
             return total
         inverted = inverse(self.node(node.parts[0]))
         if inverted is None:
-            raise ArithmeticError(f"{node.rows} x {node.cols}: a random matrix is singular, so is every one of its kind")
+            raise ArithmeticError(
+                f"{node.rows} x {node.cols}: a random matrix is singular, so is every one of its kind"
+            )
         return inverted
 
     def pencil(self, pencil: Pencil) -> Matrix | None:
@@ -108,8 +113,8 @@ def pencil_holds(node: Node, pencil: Pencil, seed: int = 0) -> bool:
 def minimal_size(pencil: Pencil, seed: int = 0) -> int | None:
     """Return the size of the smallest pencil of the same expression; None where L_0 is singular.
 
-    The rank of the Hankel matrix of out^T (L_0^-1 A_x1) (L_0^-1 A_x2) ... L_0^-1 in over words in the letters, that is,
-    of (observable) x (reachable), type by type.
+    The rank of the Hankel matrix of out^T (L_0^-1 A_x1) (L_0^-1 A_x2) ... L_0^-1 in over words in the letters,
+    that is, of (observable) x (reachable).
     """
     point = RandomPoint(seed)
     size = range(pencil.size)

@@ -15,8 +15,8 @@ from sympy.polys.matrices import DomainMatrix
 
 from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.fields import ParameterField, solve_affine
+from hermite_rmt.equivalents.nodes import Letter
 from hermite_rmt.equivalents.pencil import Sparse
-from hermite_rmt.equivalents.reading import Letter
 
 
 def ward_identities(
@@ -93,7 +93,7 @@ def ward_identities(
 
 
 def _line(entries: Sparse, index: int, row: bool) -> list[tuple[int, Any]]:
-    """The entries of one row, as (column, value), or of one column, as (row, value)."""
+    """Return the entries of one row, as (column, value), or of one column, as (row, value)."""
     if row:
         return [(j, value) for (i, j), value in entries.items() if i == index]
     return [(i, value) for (i, j), value in entries.items() if j == index]

@@ -32,7 +32,7 @@ class CompiledKernel(Protocol):
         ...
 
     def multiprecision(self, precision: int) -> Callable[..., Sequence[Any]]:
-        """The function of numbers of the local context of `precision` bits."""
+        """Return the function of numbers of the local context of `precision` bits."""
         ...
 
 
@@ -108,7 +108,8 @@ class Arithmetic:
         if not np.all(np.isfinite(size)) or not np.all(size > 0):
             raise ContinuationError("the Jacobian is singular or not finite")
         try:
-            return np.linalg.solve(matrix / size[:, None], right / size)
+            solution: np.ndarray = np.linalg.solve(matrix / size[:, None], right / size)
+            return solution
         except np.linalg.LinAlgError:
             raise ContinuationError("the Jacobian is singular") from None
 
@@ -120,10 +121,9 @@ class Arithmetic:
         for size, names in zip(sizes, keys, strict=True):
             for name in names:
                 largest[name] = max(largest.get(name, 0.0), size)
-        natural = np.array(
-            [largest[row] * (largest[column] / (largest[whole] or 1.0)) for whole, row, column in keys]
-        )
-        return np.maximum(np.maximum(sizes, natural), 1e-300)
+        natural = [largest[row] * (largest[column] / (largest[whole] or 1.0)) for whole, row, column in keys]
+        scales: np.ndarray = np.maximum(np.maximum(sizes, np.array(natural)), 1e-300)
+        return scales
 
     def relative(self, change: np.ndarray, x: np.ndarray) -> float:
         """Return the largest entry of a change against the natural size of its unknown."""
@@ -182,7 +182,9 @@ class Arithmetic:
             except ContinuationError as reason:
                 step = (there - here) / 2
                 if step < shortest:
-                    raise ContinuationError(f"the path could not be followed beyond {here:.6g} of it: {reason}") from None
+                    raise ContinuationError(
+                        f"the path could not be followed beyond {here:.6g} of it: {reason}"
+                    ) from None
                 continue
             last, here, x = (here, x), there, new
             trail.append(here)

@@ -10,17 +10,21 @@ import sympy
 
 from hermite_rmt.equivalents.dyson import SCALE, Dyson
 from hermite_rmt.equivalents.hermitise import EPSILON, hermitise
+from hermite_rmt.equivalents.nodes import Node
 from hermite_rmt.equivalents.positivity import Positivity
-from hermite_rmt.equivalents.reading import Node
 from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
 from hermite_rmt.theory.engine_solver import CompiledEquations, Point, branch_by_scale
 from hermite_rmt.theory.values import Number, evaluate
+
 
 class InSpectrumError(ContinuationError):
     """0 lies in the limiting spectrum of something that is inverted."""
 
 
-SMALLEST = 6  # the hermitised path ends at eps = 10^-6 before it jumps to 0
+# Decades of eps: at least ENOUGH, at most SMALLEST, before the jump to 0; the exponent with which the density at 0
+# falls is 1 outside the spectrum and 0 inside it.
+ENOUGH, SMALLEST = 5, 13
+OUTSIDE, INSIDE = 0.95, 0.1
 
 
 def physical_branch(
@@ -59,12 +63,16 @@ def branch_by_hermitisation(
     x = arithmetic.newton(arithmetic.array([0] * len(system.unknowns)), at(0.0, 1.0), 1e-6, guarded=False)
     x, trail = arithmetic.follow(x, lambda s: at(s, 1.0))
     diagonal = [k for k, u in enumerate(system.unknowns) for _, i, j in [doubled.place(u)] if i == j and i < size]
-    densities = []
+    densities: list[float] = []
+    slope = 0.0
     for decade in range(SMALLEST):
         x, _ = arithmetic.follow(x, lambda u, d=decade: at(1.0, 10.0 ** -(d + u)), first=0.5)  # type: ignore[misc]
         densities.append(float(np.max(np.abs(x[diagonal]))))
-    slope = np.log10(densities[-2] / densities[-1])
-    if slope < 0.9:
+        if decade >= ENOUGH:
+            slope = float(np.log10(densities[-2] / densities[-1]))
+            if slope > OUTSIDE or slope < INSIDE:
+                break
+    if slope < OUTSIDE:
         raise InSpectrumError(
             "0 lies in the limiting spectrum of something that is inverted "
             f"(eps tr(L L^* + eps^2)^-1 falls only like eps^{max(slope, 0.0):.2g}): Q has no limit there; "
@@ -75,13 +83,13 @@ def branch_by_hermitisation(
     direct = Arithmetic(bulk.compiled)
     start = direct.newton(start, exact.doubles(bulk.system.parameters), 1e-9)
     notes = (
-        f"hermitised: covariance scale 0 to 1 in {len(trail) - 1} steps at eps 1, eps to 1e-{SMALLEST}, then to 0",
+        f"hermitised: covariance scale 0 to 1 in {len(trail) - 1} steps, eps 1 to 1e-{len(densities)}, then to 0",
         f"0 outside the spectrum of what is inverted: eps tr(L L^* + eps^2)^-1 falls like eps^{slope:.3g}",
     )
     return start, arithmetic.steps + direct.steps, notes
 
 
 def _lower(place: tuple[int, int, int], size: int) -> tuple[int, int, int]:
-    """The place of L^-1 in the hermitised inverse: its lower left corner."""
+    """Return the place of L^-1 in the hermitised inverse: its lower left corner."""
     species, i, j = place
     return species, i + size, j

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from hermite_rmt.solvers.continuation import Arithmetic, CompiledSystem, Continu
 
 Exact = Callable[[int], Any]  # precision in bits -> number of the local context of that precision
 SHIFTS = (1.0, 1e3)
-DECADES = 16
+DECADES = 16  # of the shift, at a time
+EXPONENTS = 1500  # bits from which on the size of a Newton step is below the smallest double
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class CompiledEquations:
         self._observables = Kernel(arguments, expressions)
 
     def observe(self, arithmetic: Arithmetic, x: np.ndarray, parameters: Sequence[Any]) -> list[Any]:
-        """Return the observables, then their total derivatives by the derivative symbol (implicit differentiation)."""
+        """Return the observables, then their total derivatives (by implicit differentiation)."""
         assert arithmetic.precision is not None
         values = self._observables.multiprecision(arithmetic.precision)(*x, *parameters)
         count, size = len(self.names), len(x)
@@ -123,6 +125,10 @@ def branch_by_scale(equations: CompiledEquations, point: Point) -> tuple[np.ndar
     raise ContinuationError("; ".join(reasons))
 
 
+def _shrunk(parameters: Callable[[float, float], list[Any]], start: float, u: float) -> list[Any]:
+    return parameters(1.0, start * 10.0 ** (-DECADES * u))
+
+
 def _unshift(
     arithmetic: Arithmetic, x: np.ndarray, largest: float, parameters: Callable[[float, float], list[Any]]
 ) -> tuple[np.ndarray, list[float], float]:
@@ -130,10 +136,13 @@ def _unshift(
     whole = [0.0]
     here = largest
     while True:
-        start = here
-        x, trail = arithmetic.follow(x, lambda u: parameters(1.0, start * 10.0 ** (-DECADES * u)), first=0.5 / DECADES)
+        x, trail = arithmetic.follow(
+            x,
+            partial(_shrunk, parameters, here),
+            first=0.5 / DECADES,
+        )
         whole += trail[1:]
-        here = start * 10.0**-DECADES
+        here *= 10.0**-DECADES
         try:
             return arithmetic.newton(x, parameters(1.0, 0.0), 1e-9), whole, here
         except ContinuationError:
@@ -144,31 +153,54 @@ def _unshift(
 def refine(
     equations: CompiledEquations,
     point: Point,
-    start: np.ndarray,
+    start: Sequence[Any],
     digits: int,
     steps: int = 0,
     notes: tuple[str, ...] = (),
 ) -> Solved:
-    """Return the solution near `start` to `digits` digits: two precisions must agree on every observable."""
+    """Return the solution near `start` to `digits` digits: two precisions must agree on every observable.
+
+    Unknowns that `start` leaves at 0 (the response of low-rank parts, solved by linear equations) are free; the
+    others must stay where they are.
+
+    Raises
+    ------
+    ContinuationError
+        If Newton's method leaves the start, or the precisions do not agree.
+    """
     symbols = equations.system.parameters
     precision = bits(digits + 12)
-    previous: list[Any] | None = None
-    x = start
+    previous: tuple[int, list[Any]] | None = None
+    x: Any = start
+    first = np.array([complex(value) for value in start])
     for _ in range(8):
         arithmetic = Arithmetic(equations.compiled, precision)
         parameters = [arithmetic.array([value])[0] for value in point.at(symbols, precision)]
         tolerance = 2.0 ** max(-precision // 2 - 8, -1000)
         x = arithmetic.newton(arithmetic.array(x), parameters, tolerance, guarded=False)
+        for _ in range(max(0, math.ceil(math.log2(precision / EXPONENTS)))):
+            x = x + arithmetic.correction(x, parameters)  # beyond what a float can tell of the size of a step
         observables = equations.observe(arithmetic, x, parameters)
         steps += arithmetic.steps
-        if previous is not None and _agree(previous, observables, digits + 2):
+        if previous is None:
+            moved = np.where(first == 0, 0, np.abs(np.array([complex(value) for value in x]) - first))
+            if float(np.max(moved / arithmetic.scales(x), initial=0.0)) > 1e-3:
+                raise ContinuationError("Newton's method left the branch that was followed")
+        elif _agree(previous, (precision, observables), digits + 2):
             residual = max((float(abs(r)) for r in arithmetic.evaluate(x, parameters)[0]), default=0.0)
             return Solved(x, observables, precision, residual, steps, notes)
-        previous = observables
+        previous = (precision, observables)
         precision = math.ceil(1.25 * precision) + 32
     raise ContinuationError(f"{digits} digits were not reached: two precisions never agreed")
 
 
-def _agree(first: Sequence[Any], second: Sequence[Any], digits: int) -> bool:
-    tolerance = local_context(64).mpf(10) ** -digits
-    return all(abs(a - b) <= abs(b) * tolerance for a, b in zip(first, second, strict=True))
+def _agree(first: tuple[int, Sequence[Any]], second: tuple[int, Sequence[Any]], digits: int) -> bool:
+    context = local_context(64)
+    tolerance = context.mpf(10) ** -digits
+    floors = [context.mpf(2) ** (-0.7 * precision) for precision, _ in (first, second)]
+
+    def same(a: Any, b: Any) -> bool:
+        # a value that is as small as rounding errors at both precisions is zero
+        return bool(abs(a - b) <= abs(b) * tolerance) or bool(abs(a) <= floors[0] and abs(b) <= floors[1])
+
+    return all(same(a, b) for a, b in zip(first[1], second[1], strict=True))

@@ -1,4 +1,4 @@
-"""deterministic_equivalent: a SymPy matrix expression in random matrices -> its limiting traces and quadratic forms."""
+"""deterministic_equivalent: a matrix expression in random matrices -> its limiting traces and quadratic forms."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hermite_rmt.equivalents.elimination import AlgebraicEquation, eliminate_by_
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
 from hermite_rmt.equivalents.linearisation import linearise_entrywise
+from hermite_rmt.equivalents.moments import moments
 from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
 from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
@@ -110,13 +111,14 @@ class DeterministicEquivalent:
         """
         if values is None:
             return eliminate_symbolically(self.reduction, self._plain_bulk, self.parameters)
-        _, points = read_points(values, {str(s): s for s in self.parameters})
-        exact = {symbol: _rational(number, symbol) for symbol, number in points[0].items()}
+        exact = self._exact(values)
         left = [s for s in self.parameters if s not in exact]
         if variable is None and len(left) == 1:
             variable = left[0]
         if variable is None or str(variable) not in map(str, left) or len(left) > 1:
-            raise ValueError(f"values: {', '.join(map(str, left)) or 'no symbol'} left; allowed: one, the spectral parameter")
+            raise ValueError(
+                f"values: {', '.join(map(str, left)) or 'no symbol'} left; allowed: one, the spectral parameter"
+            )
         return eliminate_by_series(self._plain_bulk, left[0], exact)
 
     def latex(self) -> str:
@@ -154,6 +156,27 @@ class DeterministicEquivalent:
     @cached_property
     def _plain_full(self) -> Dyson:
         return Dyson(self.plain_pencil, self.ratios, self._names)
+
+    def _exact(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
+        shape, points = read_points(values, {str(s): s for s in self.parameters})
+        if shape:
+            raise ValueError(f"values: got arrays of shape {shape}; allowed: one rational number for each symbol")
+        numbers = {**points[0], **{s: Number(real) for s, real in self.linearised.constants.items()}}
+        return {symbol: _rational(number, symbol) for symbol, number in numbers.items()}
+
+    def moments(self, count: int, values: Mapping[Any, Any]) -> list[Any]:
+        """Return lim tr M^k / n for the expression M itself, k = 0, ..., count: exact, at rational values.
+
+        >>> import sympy
+        >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
+        >>> deterministic_equivalent(GOE("W", dimensions("n"))).moments(6, {})
+        [1, 0, 1, 0, 2, 0, 5]
+        """
+        if not isinstance(count, int) or count < 0:
+            raise ValueError(f"count: got {count!r}; allowed: a whole number, 0 or more")
+        exact = self._exact(values)
+        require_complete(exact, self.parameters)
+        return moments(self._bulk_node, self.ratios, count, exact)
 
     # Numbers
 
@@ -238,7 +261,8 @@ class DeterministicEquivalent:
             if form is None:
                 dyson, system = self._plain_bulk, self._plain_bulk.system(SCALE, SHIFT)
             else:
-                dyson, system = self._plain_full, response_system(self._plain_full, *form, overlap, SCALE, SHIFT)
+                dyson = self._plain_full
+                system = response_system(dyson, form[0], form[1], overlap, SCALE, SHIFT)
             places = {u: dyson.place(u) for u in dyson.unknowns}
             layout = tuple(places.get(u, (len(dyson.species), 0, 0)) for u in system.unknowns)
             self._compiled[key] = CompiledEquations(system, layout, derivative)

@@ -73,7 +73,9 @@ def read_number(value: Any, name: str) -> Number:
     return Number(real, imag if float(imag) else None)
 
 
-def read_points(values: Mapping[Any, Any], known: Mapping[str, Any]) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
+def read_points(
+    values: Mapping[Any, Any], known: Mapping[str, Any]
+) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
     """Read ``{symbol or name: number or array}`` for the symbols ``known`` by name.
 
     Returns
@@ -108,8 +110,9 @@ def read_points(values: Mapping[Any, Any], known: Mapping[str, Any]) -> tuple[tu
     except ValueError:
         shapes = ", ".join(f"{symbol} {array.shape}" for symbol, array in arrays.items())
         raise ValueError(f"values: shapes do not broadcast together: {shapes}") from None
-    broadcast = {symbol: np.broadcast_to(array, shape) for symbol, array in arrays.items()}
-    return shape, [{symbol: array[index] for symbol, array in broadcast.items()} for index in np.ndindex(*shape)]
+    broadcast: dict[Any, Any] = {symbol: np.broadcast_to(array, shape) for symbol, array in arrays.items()}
+    points = [{symbol: array[index] for symbol, array in broadcast.items()} for index in np.ndindex(*shape)]
+    return shape, points
 
 
 def require_complete(point: Mapping[Any, Any], needed: Sequence[Any], what: str = "values") -> None:
