@@ -62,7 +62,7 @@ def _of_source(source: Source, order: int, digits: int | None) -> list[Any]:
             from hermite_rmt.hermite import quadrature
 
             found = quadrature.coefficients(integrand, order, digits)
-        source.cache[key] = known = found
+        source.cache[key] = known = [_plain(value, digits) for value in found]
     return list(known[: order + 1])
 
 
@@ -74,9 +74,18 @@ def _energy_of_source(source: Source, digits: int | None) -> Any:
         if exact is None:
             from hermite_rmt.hermite import quadrature
 
-            exact = [quadrature.energy(integrand, digits)]
-        source.cache[key] = exact[0]
+            try:
+                exact = [quadrature.energy(integrand, digits)]
+            except ValueError as error:
+                _of_source(source, 0, digits)  # where not even the mean exists, its reason is the better one
+                raise ValueError(f"nu: {source.name} is not square integrable ({error})") from error
+        source.cache[key] = _plain(exact[0], digits)
     return source.cache[key]
+
+
+def _plain(value: Any, digits: int | None) -> Any:
+    # arithmetic on a `KnownDigits` would run at the global precision of mpmath
+    return value if digits is None else local_context(bits(digits + _GUARD)).convert(value)
 
 
 def _constant(value: Any, digits: int | None) -> Any:

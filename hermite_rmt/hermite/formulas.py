@@ -79,9 +79,8 @@ def softplus(x: Expr) -> Expr:
 
 
 def mish(x: Expr) -> Expr:
-    """Return x tanh(softplus(x)); Misra (2019). The tanh of the logarithm is the quotient below."""
-    square = (1 + exp(-x)) ** 2
-    return x * (square - exp(-2 * x)) / (square + exp(-2 * x))
+    """Return x tanh(softplus(x)); Misra (2019)."""
+    return x * tanh(softplus(x))
 
 
 def softsign(x: Expr) -> Expr:

@@ -14,6 +14,7 @@ from hermite_rmt.core.numbers import ComputedReal, Real, read_digits, read_real
 from hermite_rmt.hermite import expectations
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.less_means import LessMeans
+from hermite_rmt.hermite.pointwise import evaluate
 from hermite_rmt.hermite.sources import Source, exact_constant, read_source
 
 if TYPE_CHECKING:
@@ -190,11 +191,11 @@ class Nonlinearity:
             return read_real(exact, quantity)
         return ComputedReal(evaluate, f"{quantity}({self!r})", enclose=partial(evaluate, certified=True))
 
-    def expansion(self, order: int) -> HermiteExpansion:
+    def expansion(self, order: int, digits: int | None = None) -> HermiteExpansion:
         """Return the Hermite expansion of f up to `order`."""
         from hermite_rmt.hermite.expansion import HermiteExpansion
 
-        return HermiteExpansion(self, order)
+        return HermiteExpansion.of(self, order, digits)
 
     def __call__(self, values: Any) -> Any:
         """Evaluate f in double precision at a number or an array.
@@ -205,11 +206,7 @@ class Nonlinearity:
             If f is not real and defined at a point.
         """
         points = np.asarray(values, dtype=float)
-        results = self.integrand.double(points)
-        wrong = np.isnan(results) & ~np.isnan(points)
-        if wrong.any():
-            raise ValueError(f"{self.name}: not a real number at x = {points[wrong].ravel()[0]:.17g}")
-        results = results - float(expectations.taken(self._body, None))
+        results = evaluate(self.integrand, points) - float(expectations.taken(self._body, None))
         return results if np.ndim(values) else float(results)
 
     # Arithmetic
@@ -235,11 +232,15 @@ class Nonlinearity:
 
     def __add__(self, other: Any) -> Nonlinearity:
         right = _operand(other)
-        return NotImplemented if right is None else Nonlinearity._of(self._body + right._body)
+        if right is None:
+            return NotImplemented
+        return Nonlinearity._of(self._body + right._body)
 
     def __mul__(self, other: Any) -> Nonlinearity:
         right = _operand(other)
-        return NotImplemented if right is None else Nonlinearity._of(self._body * right._body)
+        if right is None:
+            return NotImplemented
+        return Nonlinearity._of(self._body * right._body)
 
     def __neg__(self) -> Nonlinearity:
         return self * -1
@@ -284,6 +285,8 @@ class Nonlinearity:
 def _operand(value: Any) -> Nonlinearity | None:
     if isinstance(value, Nonlinearity):
         return value
+    if isinstance(value, str):  # a formula or a number? say which
+        return None
     try:
         return Nonlinearity._of(LessMeans(Source(exact_constant(value, "operand"))))
     except TypeError:

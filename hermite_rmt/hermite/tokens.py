@@ -50,7 +50,7 @@ class _Tokens:
         self.source = ""
         self.columns: list[int] = []
         self.previous = ""  # the kind of the last token: "operand", "open", "operator" or ""
-        self.brackets: list[str] = []
+        self.brackets: list[tuple[str, int]] = []
 
     def python(self) -> tuple[str, list[int]]:
         position = 0
@@ -62,6 +62,10 @@ class _Tokens:
             if kind != "space":
                 self._token(kind, match.group(), position)
             position = match.end()
+        if self.brackets:
+            raise RefusedError("an opening bracket without its closing one", self.brackets[-1][1])
+        if self.previous in ("operator", "function"):
+            raise RefusedError("something is missing at the end", len(self.text.rstrip()))
         return self.source, [*self.columns, len(self.text)]
 
     def _emit(self, written: str, position: int, previous: str) -> None:
@@ -86,7 +90,7 @@ class _Tokens:
                 self._emit("*", position, "operator")
             self._open("(", position)
         elif token == ")":
-            if not self.brackets or self.brackets.pop() != "(":
+            if not self.brackets or self.brackets.pop()[0] != "(":
                 raise RefusedError("a closing bracket without its opening one", position)
             self._emit(")", position, "operand")
         elif token == "|":
@@ -97,13 +101,13 @@ class _Tokens:
             )
 
     def _open(self, bracket: str, position: int) -> None:
-        self.brackets.append(bracket)
+        self.brackets.append((bracket, position))
         if len(self.brackets) > DEEPEST_NESTING:
             raise RefusedError(f"nested deeper than {DEEPEST_NESTING} levels", position)
         self._emit("(", position, "open")
 
     def _bar(self, position: int) -> None:
-        if self.previous == "operand" and self.brackets and self.brackets[-1] == "|":
+        if self.previous == "operand" and self.brackets and self.brackets[-1][0] == "|":
             self.brackets.pop()
             self._emit(")", position, "operand")
             return

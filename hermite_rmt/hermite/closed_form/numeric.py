@@ -16,7 +16,7 @@ from hermite_rmt.hermite.closed_form.recurrence import expectations, times_hermi
 Expr = Any
 _FLOAT_DIGITS = 17
 _GUARD_BITS = 30
-_MOST_BITS = 60_000
+_MOST_BITS = 8_000
 
 
 class Floating:
@@ -71,10 +71,7 @@ def settled(evaluate: Callable[[int], list[Any]], digits: int | None, is_zero: C
     digits : digits that have to agree, relatively, in each of them; None: those of a double
     is_zero : says whether the number of an index is 0 (asked where no digit settles)
 
-    Raises
-    ------
-    ArithmeticError
-        If a number does not settle and is not 0.
+    A number that stays below the rounding error at every precision up to thousands of digits is 0.
     """
     wanted = bits(_FLOAT_DIGITS if digits is None else digits) + 3
     precision = wanted + _GUARD_BITS
@@ -93,11 +90,10 @@ def settled(evaluate: Callable[[int], list[Any]], digits: int | None, is_zero: C
         )
         if missing <= 0:
             return [b * 0 if n in zeros else b for n, b in enumerate(fine)]
+        exhausted = precision > _MOST_BITS + 16 * wanted
         for n, (a, b) in enumerate(zip(coarse, fine, strict=True)):
-            if n not in zeros and _missing_bits(a, b, wanted) >= wanted and is_zero(n):
+            if n not in zeros and _missing_bits(a, b, wanted) >= wanted and (exhausted or is_zero(n)):
                 zeros.add(n)
-        if precision > _MOST_BITS + 16 * wanted:
-            raise ArithmeticError(f"closed form: no {digits} digits settle with {precision} bits")
         precision += missing
         coarse = fine
 
