@@ -40,13 +40,13 @@ def breakpoints(expression: sympy.Expr, lower: float, upper: float) -> list[Real
     """
     points = [
         point
-        for equation in _equations(normalised(expression), lower, upper)
+        for equation in equations(normalised(expression), lower, upper)
         for point in real_zeros(equation, lower, upper)
     ]
     return distinct(points)
 
 
-def _equations(expression: sympy.Expr, lower: float, upper: float) -> Iterator[sympy.Expr]:
+def equations(expression: sympy.Expr, lower: float, upper: float) -> Iterator[sympy.Expr]:
     """Yield expressions whose zeros are the candidates."""
     for part in sympy.preorder_traversal(expression):
         if not isinstance(part, sympy.Basic) or not part.has(X) or not part.args:

@@ -34,6 +34,29 @@ def real_zeros(expression: sympy.Expr, lower: float, upper: float) -> list[Real]
     return distinct(_Search(lower, upper).zeros(expression))
 
 
+def solved_exactly(expression: sympy.Expr) -> bool:
+    """Whether `real_zeros` finds the zeros from the structure of the expression: all of them, without searching."""
+    if not expression.has(X):
+        return True
+    if expression.is_Mul:
+        return all(map(solved_exactly, expression.args))
+    if expression.is_Pow and not expression.exp.has(X):
+        return solved_exactly(expression.base)
+    inner = expression
+    while not inner.is_polynomial(X):
+        constant, inner = inner.as_independent(X, as_Add=True)
+        factor, inner = inner.as_independent(X, as_Add=False)
+        if isinstance(inner, (sympy.sin, sympy.cos, sympy.tan)):
+            return bool(inner.args[0].is_polynomial(X) and sympy.degree(inner.args[0], X) == 1)
+        if constant == 0 and factor == 1 and type(inner) not in (*_INVERSES, sympy.Abs):
+            return False
+        if type(inner) in (*_INVERSES, sympy.Abs):
+            inner = inner.args[0]
+    return all(coefficient.is_Rational for coefficient in sympy.Poly(inner, X).all_coeffs()) or (
+        sympy.degree(inner, X) <= 2
+    )
+
+
 def distinct(points: Iterable[Real]) -> list[Real]:
     """Return the points in increasing order, each once."""
     ordered = sorted(((point.mpf(_SAME + 50), point) for point in points), key=lambda pair: pair[0])
