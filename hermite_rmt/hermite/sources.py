@@ -30,6 +30,10 @@ class Source:
     label: str | None = None
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what is cached are numbers of local mpmath contexts, which do not pickle
+        return Source, (self.expression, self.function, self.breakpoints, self.label)
+
     @property
     def name(self) -> str:
         """The name given, or the formula."""
