@@ -88,7 +88,7 @@ class Roots:
 
 def symmetric_roots(inputs: Inputs, gamma: Any, F1: Any, F2: Any, f3: Any) -> Roots:
     """Chart of the symmetric functions F1 = a e_1, F2 = a^2 e_2, f3 = a^2 e_3 / gamma; regular at colliding roots."""
-    c, cbar, b, _, beta, zeta = inputs.shape
+    _, cbar, b, theta, beta, zeta = inputs.shape
     a = inputs.a
     a2 = a * a
     F3 = gamma * f3
@@ -102,8 +102,8 @@ def symmetric_roots(inputs: Inputs, gamma: Any, F1: Any, F2: Any, f3: Any) -> Ro
     K = a2 * (b * b) + b * aF1 + F2 + F3
     bent = (F1 * (upper + a2 * b) - (a * cbar) * (2 * F2 + 3 * F3)) / 2
     k = zeta * bent / product
-    pairs = K * K + cbar * ((aF1 + a2 * b) * K) - (a2 * cbar**2) * F3
-    squares = zeta**2 * (F2 * K - (cbar * a) * (F3 * (2 * F1 + 3 * (a * b)))) / product
+    pairs = K * K + cbar * ((aF1 + a2 * b) * K) - (a2 * cbar * cbar) * F3
+    squares = (zeta * zeta) * (F2 * K - (cbar * a) * (F3 * (2 * F1 + 3 * (a * b)))) / product
 
     def mixed() -> tuple[Any, Any]:
         X = K * (F2 + 2 * F3) + (a2 * b * cbar) * F3
@@ -120,7 +120,7 @@ def symmetric_roots(inputs: Inputs, gamma: Any, F1: Any, F2: Any, f3: Any) -> Ro
         minus_theta=upper + a2 * (b + cbar * beta),
         pairs=pairs,
         K=K,
-        gain=(c * zeta**3) * (f3 * shifted_y(b)) / product,
+        gain=(zeta * zeta / theta) * (f3 * shifted_y(b)) / product,
         k=k,
         Q=squares - k * k,
         shifted=lambda rho: shifted_y(1 + rho),
@@ -134,7 +134,7 @@ def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
 
     For a complex pair near the cut |u|^2 = cbar (x near the bulk), where v -> 0: with S < 0 nothing here cancels.
     """
-    c, cbar, b, theta, beta, zeta = inputs.shape
+    _, cbar, b, theta, beta, zeta = inputs.shape
     a = inputs.a
     a2 = a * a
     h = 1 + cbar
@@ -173,7 +173,7 @@ def pair_roots(inputs: Inputs, gamma: Any, f0: Any, S: Any, v: Any) -> Roots:
         minus_theta=(cbar * a2) * (y0 + beta) + u0v,
         pairs=v * (u0 * K + (cbar * a2) * x0),
         K=K,
-        gain=(c * zeta**3) * (f0 * far0) / u0 * (W * far / U),
+        gain=(zeta * zeta / theta) * (f0 * far0) / u0 * (W * far / U),
         k=(single + pair) / 2,
         Q=imaginary * imaginary * (U - half * half) + single * (2 * pair - single) / 4,
         shifted=lambda rho: (u0 + rho) * (U + rho * (aS + a2 * (h + rho))),
@@ -202,7 +202,7 @@ def sums(inputs: Inputs, roots: Roots) -> Sums:
     common = roots.product / roots.pairs
     I1 = (cbar / zeta) * common
     return Sums(
-        I0=(theta / zeta**2) * (common * roots.minus_theta) / roots.at_theta,
+        I0=(theta / (zeta * zeta)) * (common * roots.minus_theta) / roots.at_theta,
         I1=I1,
         eta_I1=inputs.eta * I1,
         slope=(inputs.a * zeta) * (roots.K + cbar * roots.e3) / roots.product,
@@ -241,14 +241,14 @@ def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots,
     rho = r * theta
     eta_m = inputs.eta * trace(roots, integrals)
     product, K = roots.product, roots.K
-    A0 = (1 / (c * zeta**2)) * product / roots.pairs
+    A0 = cbar * product / roots.pairs  # cbar = 1/(c zeta^2)
     A1 = (zeta * A0) * (K + cbar * roots.e3) / product
     N, L = roots.mixed()
-    A12 = (c * zeta**2) * A0 * N / (product * product)
+    A12 = A0 / cbar * N / (product * product)
     B = A0 / roots.shifted(rho)
     B0 = B * (product + (a * a * cbar) * rho)
     B1 = (zeta * B) * ((1 + rho) * K + cbar * roots.e3)
-    B12 = (c * zeta**2) * B * (rho * ((a * rho) * roots.pairs + L) + N) / product
+    B12 = B / cbar * (rho * ((a * rho) * roots.pairs + L) + N) / product
     A11, B11 = A0 + eta_m * A1, B0 + eta_m * B1
     noise = integrals.I0 + eta_m * integrals.I1
     labels = noise + (c * rho) * B11
@@ -266,7 +266,5 @@ def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots,
     x_v = overlaps.mu_K * B12
     open_loop = 1 + a * (T_across + shield * T_along)
     closed_loop = 1 + a * (T_across + T_along)
-    numerator = F * (open_loop * open_loop) + (a * a) * (P_across + shield * P_along) * (
-        R * F + (c * theta**2) * (x_v * x_v)
-    )
+    numerator = F * (open_loop * open_loop) + (a * a) * (P_across + shield * P_along) * (R * F + cbar * (x_v * x_v))
     return numerator / (closed_loop * closed_loop + (a * a) * (P_across + P_along) * R)

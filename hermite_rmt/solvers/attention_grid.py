@@ -9,7 +9,6 @@ from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, quadratic_
 from hermite_rmt.solvers.attention_newton import (
     Point,
     Problem,
-    State,
     along,
     evaluate,
     iterate,
@@ -70,15 +69,17 @@ def solve_grid(
         inputs = Inputs(shapes_of(c), np.abs(a1) * scale, eta * scale * scale, kappa * scale * sign)
         problem = Problem(inputs, gamma * scale * scale)
         state = iterate(problem)
-        values, residual, noise, physical = _observe(problem, state, overlaps)
+        observed = _Observed(gamma.size)
+        for use_pair in (True, False):
+            for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
+                point = evaluate(block, state.chart[:, points], use_pair, along_gamma=True)
+                observed.record(points, block, point, _overlaps(overlaps[points]))
+        values = observed.values
         values["trace"] *= scale * scale
         values["quadratic_form"] *= scale * scale
         values["tau"] *= scale * sign
-        outcome = _outcomes(state, values, noise, physical)
-    failed = np.array([not entry.success for entry in outcome], dtype=bool)
-    for value in values.values():
-        value[failed] = np.nan
-    return Solution(values, residual, outcome, None, state.steps)
+        outcome = observed.judge(state.converged)
+    return Solution(values, observed.residual, outcome, None, state.steps)
 
 
 def _overlaps(gram: FloatArray) -> Overlaps:
@@ -88,56 +89,57 @@ def _overlaps(gram: FloatArray) -> Overlaps:
     return split._replace(across_KK=np.maximum(split.across_KK, 0.0), across_QQ=np.maximum(split.across_QQ, 0.0))
 
 
-def _observe(
-    problem: Problem, state: State, gram: FloatArray
-) -> tuple[dict[str, FloatArray], FloatArray, FloatArray, FloatArray]:
-    """Return the values, the scaled residual, what one more Newton step would change, and whether the branch is right."""
-    size = problem.gamma.size
-    values = {name: np.full(size, np.nan) for name in NAMES}
-    residual, noise = np.full(size, np.nan), np.full(size, np.nan)
-    physical = np.zeros(size, dtype=bool)
-    for use_pair in (True, False):
-        for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
-            point = evaluate(block, state.chart[:, points], use_pair, along_gamma=True)
-            roots, integrals = point.roots, point.integrals
-            q = quadratic_form(block.inputs, point.gamma, _overlaps(gram[points]), roots, integrals)
-            m = trace(roots, integrals)
-            velocity = solve_linear(point.residuals, tuple(-equation.gradient[3] for equation in point.residuals))
-            c, I1 = block.inputs.shape.c, integrals.I1.value
-            values["trace"][points] = m.value
-            values["quadratic_form"][points] = q.value
-            values["error"][points] = -block.gamma * (along(q, velocity) + q.gradient[3])
-            values["delta"][points] = c * (block.gamma * roots.gain.value) * I1
-            values["tau"][points] = c * I1 * (integrals.slope.value + roots.k.value)
-            residual[points] = _scaled_residual(block, point)
-            again = newton_step(point)
-            noise[points] = np.maximum(np.abs(along(q, again) / q.value), np.abs(along(m, again) / m.value))
-            physical[points] = _is_physical(block, point)
-    return values, residual, noise, physical
+class _Observed:
+    """Values, and what is needed to judge them, at the points of a grid.
 
+    Attributes
+    ----------
+    values : dict of arrays (N,); nan until recorded
+    residual : array (N,), scaled residual of the equations
+    noise : array (N,), relative change of m and q in one more Newton step
+    physical : array (N,) of bool, m > 0, delta >= 0 and the roots on the sheet |u|^2 > cbar
+    """
 
-def _scaled_residual(problem: Problem, point: Point) -> FloatArray:
-    first, second, third = (equation.value for equation in point.residuals)
-    scale = scale_of_k(problem, point.roots)
-    size = np.maximum(np.abs(first), np.abs(second) / (scale * scale))
-    return np.maximum(size, np.abs(third) / (np.abs(problem.inputs.kappa) + scale))
+    def __init__(self, size: int) -> None:
+        self.values = {name: np.full(size, np.nan) for name in NAMES}
+        self.residual = np.full(size, np.nan)
+        self.noise = np.full(size, np.nan)
+        self.physical = np.zeros(size, dtype=bool)
 
+    def record(self, points: FloatArray, block: Problem, point: Point, overlaps: Overlaps) -> None:
+        """Evaluate a block at its solution; E from the velocity of the coordinates along log gamma."""
+        roots, integrals = point.roots, point.integrals
+        c, I1, gain = block.inputs.shape.c, integrals.I1.value, roots.gain.value
+        m = trace(roots, integrals)
+        q = quadratic_form(block.inputs, point.gamma, overlaps, roots, integrals)
+        velocity = solve_linear(point.residuals, tuple(-equation.gradient[3] for equation in point.residuals))
+        self.values["trace"][points] = m.value
+        self.values["quadratic_form"][points] = q.value
+        self.values["error"][points] = -block.gamma * (along(q, velocity) + q.gradient[3])
+        self.values["delta"][points] = c * (block.gamma * gain) * I1
+        self.values["tau"][points] = c * I1 * (integrals.slope.value + roots.k.value)
+        scale = scale_of_k(block, roots)
+        self.residual[points] = np.max(
+            np.abs([e.value for e in point.residuals])
+            / np.array([np.ones_like(scale), scale * scale, np.abs(block.inputs.kappa) + scale]),
+            axis=0,
+        )
+        again = newton_step(point)
+        self.noise[points] = np.maximum(np.abs(along(q, again) / q.value), np.abs(along(m, again) / m.value))
+        sheet = np.all([entry.value >= 0 for entry in roots.outside(np.sqrt(block.inputs.shape.cbar))], axis=0)
+        self.physical[points] = sheet & (gain > 0) & (integrals.I0.value > 0)
 
-def _is_physical(problem: Problem, point: Point) -> FloatArray:
-    """Whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar: then it is the solution of form (b)."""
-    outside = point.roots.outside(np.sqrt(problem.inputs.shape.cbar))
-    sheet = np.all([entry.value >= 0 for entry in outside], axis=0)  # rounding may make the smallest of them 0
-    return np.asarray(sheet & (point.roots.gain.value > 0) & (point.integrals.I0.value > 0))
-
-
-def _outcomes(state: State, values: dict[str, FloatArray], noise: FloatArray, physical: FloatArray) -> FloatArray:
-    """Return the outcome of every point; the last one that applies is what the reader sees."""
-    outcome = np.full(physical.size, Outcome.CONVERGED, dtype=object)
-    outcome[noise > REDUCED_NOISE] = Outcome.REDUCED
-    outcome[noise > FAILED_NOISE] = Outcome.NOT_CONVERGED
-    outcome[~physical] = Outcome.WRONG_BRANCH
-    outcome[~state.converged] = Outcome.NOT_CONVERGED
-    normal = np.all([np.abs(values[name]) > SMALLEST for name in NAMES[:3]], axis=0)
-    finite = np.all([np.isfinite(value) for value in values.values()], axis=0)
-    outcome[state.converged & ~(normal & finite)] = Outcome.OUT_OF_RANGE
-    return outcome
+    def judge(self, converged: FloatArray) -> FloatArray:
+        """Return the outcome of every point, the last one that applies; forget the values of those that failed."""
+        outcome = np.full(converged.size, Outcome.CONVERGED, dtype=object)
+        outcome[self.noise > REDUCED_NOISE] = Outcome.REDUCED
+        beyond = ~np.all([np.abs(self.values[name]) > SMALLEST for name in NAMES[:3]], axis=0)
+        beyond |= ~np.all([np.isfinite(value) for value in self.values.values()], axis=0)
+        wrong, lost = ~self.physical, ~converged | (self.noise > FAILED_NOISE)
+        outcome[wrong] = Outcome.WRONG_BRANCH
+        outcome[lost] = Outcome.NOT_CONVERGED
+        outcome[converged & beyond] = Outcome.OUT_OF_RANGE
+        failed = wrong | lost | beyond
+        for value in self.values.values():
+            value[failed] = np.nan
+        return outcome

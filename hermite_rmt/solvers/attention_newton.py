@@ -19,12 +19,12 @@ from hermite_rmt.solvers.attention_equations import (
 from hermite_rmt.solvers.attention_start import FloatArray, Physical, coordinates, first_guess
 from hermite_rmt.solvers.dual import Dual, seeds
 
-CHUNK = 4096  # points a block: its arrays stay in the cache
+CHUNK = 8192  # points a block: its arrays stay in the cache
 TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
 SHORTENED_STEP = 30.0  # in round j a step up to j times that is shortened; beyond, the contraction makes one step
 CONVERGED_STEP = 1e-8  # the next step would be its square
 STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP: judged afterwards
-NEWTON_STEPS = 12  # in one round, from one set of roots
+NEWTON_STEPS = 6  # in one round, from one set of roots
 ROUNDS = 100
 
 
@@ -114,11 +114,6 @@ class State:
         self.converged = np.zeros(size, dtype=bool)
         self.steps = np.zeros(size, dtype=int)
 
-    def accept(self, points: FloatArray, x: FloatArray) -> None:
-        """Record converged points."""
-        self.chart[:, points] = x
-        self.converged[points] = True
-
 
 def iterate(problem: Problem) -> State:
     """Run rounds until every point has converged; the stragglers of all blocks are pooled between rounds."""
@@ -140,34 +135,26 @@ def iterate(problem: Problem) -> State:
 
 
 def _newton(problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool, limit: float) -> None:
-    """Newton's method in one chart; a point whose step is too large leaves with a new guess for the next round."""
-    for _ in range(NEWTON_STEPS):
+    """Newton's method in one chart; a point that has not converged leaves with a new guess for the next round."""
+    for count in range(1, NEWTON_STEPS + 1):
         point = evaluate(problem, x, use_pair)
         step = newton_step(point)
         size = step_size(problem, point.roots, step, x, use_pair)
         state.steps[points] += 1
-        trusted = size < TRUSTED_STEP  # False for nan
-        if not trusted.all():
+        moved = np.array(
+            (x[0] * np.exp(step[0]) if use_pair else x[0] + step[0], x[1] + step[1], x[2] * np.exp(step[2]))
+        )
+        done = size < (CONVERGED_STEP if count < NEWTON_STEPS else STALLED_STEP)
+        state.chart[:, points[done]] = moved[:, done]
+        state.converged[points[done]] = True
+        going = (size < TRUSTED_STEP) & ~done & (count < NEWTON_STEPS)  # False for nan
+        leaving = ~(going | done)
+        if leaving.any():
             guess = _new_guess(problem, point, state.physical[1, points], step, size, limit)
-            state.physical[:, points[~trusted]] = guess[:, ~trusted]
-            problem, points, x, step, size = (
-                problem.take(trusted),
-                points[trusted],
-                x[:, trusted],
-                step[:, trusted],
-                size[trusted],
-            )
-        x[0] = x[0] * np.exp(step[0]) if use_pair else x[0] + step[0]
-        x[1] += step[1]
-        x[2] *= np.exp(step[2])
-        going = size > CONVERGED_STEP
-        if not going.all():
-            state.accept(points[~going], x[:, ~going])
-            problem, points, x, size = problem.take(going), points[going], x[:, going], size[going]
-        if not points.size:
+            state.physical[:, points[leaving]] = guess[:, leaving]
+        if not going.any():
             return
-    stalled = size < STALLED_STEP
-    state.accept(points[stalled], x[:, stalled])
+        problem, points, x = problem.take(going), points[going], moved[:, going]
 
 
 def scale_of_k(problem: Problem, roots: Roots) -> FloatArray:
@@ -198,6 +185,7 @@ def _new_guess(
     inputs, gamma = problem.inputs, problem.gamma
     gain, k = point.roots.gain.value, point.roots.k.value
     eta_I1 = point.integrals.eta_I1.value
+    Q = np.where(point.roots.Q.value > 0, point.roots.Q.value, Q)  # rounding errors may make it negative
     g = gamma * gain
     fraction = np.log1p(size) / size
     newton = (
