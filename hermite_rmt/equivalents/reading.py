@@ -139,12 +139,6 @@ class Reader:
         first: tuple[Any, Any, Any] | None = None
         order = None
         for argument in expression.args:
-            if not argument.is_Matrix:
-                size = next(a.shape[0] for a in expression.args if a.is_Matrix)
-                raise ExpressionError(
-                    f"{clip(expression)}: the scalar {argument} is added to a matrix; "
-                    f"write {argument}*Identity({size})"
-                )
             reading = self.read(argument)
             shape = (reading.node.rows, reading.node.cols)
             if first is None:

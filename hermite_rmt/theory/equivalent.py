@@ -137,6 +137,12 @@ class DeterministicEquivalent:
             found |= value.free_symbols
         return tuple(sorted(found - set(self.linearised.constants), key=str))
 
+    @property
+    def _known(self) -> dict[str, Any]:
+        """Return the symbols that may be given values, by name: the parameters, and ratios that cancelled."""
+        ratios = {s for ratio in self.ratios.values() for s in ratio.free_symbols}
+        return {str(s): s for s in (*ratios, *self.parameters)}
+
     def _scalars(self, pencil: Pencil) -> Iterator[Any]:
         for entries in (pencil.constant, *pencil.deterministic.values(), *pencil.low_rank.values()):
             yield from entries.values()
@@ -158,7 +164,7 @@ class DeterministicEquivalent:
         return Dyson(self.plain_pencil, self.ratios, self._names)
 
     def _exact(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
-        shape, points = read_points(values, {str(s): s for s in self.parameters})
+        shape, points = read_points(values, self._known)
         if shape:
             raise ValueError(f"values: got arrays of shape {shape}; allowed: one rational number for each symbol")
         numbers = {**points[0], **{s: Number(real) for s, real in self.linearised.constants.items()}}
@@ -227,7 +233,7 @@ class DeterministicEquivalent:
     def solve(self, values: Mapping[Any, Any], digits: int | None = None) -> Solution:
         """Return the `Solution` of the whole Dyson equation at one point: all unknowns, and the trace."""
         digits = read_digits(digits)
-        shape, points = read_points(values, {str(s): s for s in self.parameters})
+        shape, points = read_points(values, self._known)
         if shape:
             raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
         solved = self._solve(points[0], {}, digits or DOUBLE_DIGITS, None, None)
@@ -238,7 +244,7 @@ class DeterministicEquivalent:
 
     def _numbers(self, values: Any, gram: Any, digits: Any, form: Any, derivative: Any) -> Any:
         digits = read_digits(digits)
-        shape, points = read_points(values, {str(s): s for s in self.parameters})
+        shape, points = read_points(values, self._known)
         if derivative is not None:
             derivative = next((s for s in self.parameters if str(s) == str(derivative)), derivative)
             if derivative not in self.parameters:
