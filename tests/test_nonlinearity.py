@@ -370,3 +370,27 @@ def test_different_functions_differ():
 def test_latex():
     assert N("relu(x)")._repr_latex_() == r"$\max\left(0, x\right)$"
     assert "mean" in N("relu(x)").centred()._repr_latex_()
+
+
+# Certified
+
+
+@pytest.mark.parametrize("text", ["relu(x)", "gelu(x)", "tanh(x)", "cos(50x)", "sign(x-1)"])
+@pytest.mark.parametrize("centre", [False, True])
+def test_balls_contain_the_numbers(text, centre):
+    f = N(text).centred() if centre else N(text)
+    for ball, value in zip(f.coefficients(4, digits=20, certified=True), f.coefficients(4, digits=40), strict=True):
+        assert value in ball or abs(value - ball.mid) <= 10.0**-39 * abs(value)
+        assert ball.upper - ball.lower <= 2 * 10.0**-20 * abs(value)
+    energy = f.nu(digits=20, certified=True)
+    assert energy.lower <= f.nu(digits=40) <= energy.upper
+
+
+def test_balls_of_high_orders():
+    ball = N("relu(x)").coefficients(400, digits=30, certified=True)[400]
+    assert CONTEXT.mpf("-0.000199644102742876255600423937341403539705747169") in ball
+
+
+def test_a_callable_has_no_ball():
+    with pytest.raises(ValueError, match="certified|callable"):
+        N(lambda x: x).mean(certified=True)

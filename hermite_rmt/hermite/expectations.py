@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from mpmath import libmp
 
+from hermite_rmt.codegen.ball import enclose_constant
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits
@@ -135,17 +136,18 @@ def certified_coefficients(function: LessMeans, order: int, digits: int | None) 
     """Return balls that contain a_0, ..., a_order."""
     wanted = digits or CERTIFIED_DIGITS
     balls = _balls(function.source, order, wanted)
-    if function.is_centred:
-        zero = local_context(bits(wanted)).mpf(0)
-        balls[0] = Ball.between(zero, zero, wanted)
-    elif function.means:
-        balls[0] = _ball_without_loss(lambda n: _mean_interval(function, n), wanted)
+    if function.means:
+        exact = _enclosed(function.closed_form(0), wanted)
+        balls[0] = exact or _ball_without_loss(lambda n: _mean_interval(function, n), wanted)
     return balls
 
 
 def certified_energy(function: LessMeans, digits: int | None) -> Ball:
     """Return a ball that contains the energy."""
     wanted = digits or CERTIFIED_DIGITS
+    exact = _enclosed(function.closed_form_nu(), wanted)
+    if exact is not None:
+        return exact
     if not function.means:
         return _energy_ball(function.source, wanted)
 
@@ -153,18 +155,34 @@ def certified_energy(function: LessMeans, digits: int | None) -> Ball:
         lower, upper = _interval(_energy_ball(function.source, digits))
         least, most = _square(*_interval(_balls(function.source, 0, digits)[0]))
         lower, upper = lower - most, upper - least
-        if not function.is_centred:
-            least, most = _square(*_mean_interval(function, digits))
-            lower, upper = lower + least, upper + most
-        return lower, upper
+        least, most = _square(*_mean_interval(function, digits))
+        return lower + least, upper + most
 
     return _ball_without_loss(interval, wanted)
 
 
+def _enclosed(exact: Any, digits: int) -> Ball | None:
+    """Return a ball around a closed form, or None where there is none or Arb lacks one of its functions."""
+    if exact is None or exact.free_symbols:
+        return None
+    if exact == 0:
+        zero = local_context(bits(digits)).mpf(0)
+        return Ball.between(zero, zero, digits)
+    try:
+        return enclose_constant(exact, digits)
+    except ValueError:
+        return None
+
+
 def _balls(source: Source, order: int, digits: int) -> list[Ball]:
+    integrand = source.integrand  # parameters without values are refused here
+    if source.closed is not None:
+        balls = [_enclosed(source.closed.coefficient(k), digits) for k in range(order + 1)]
+        if None not in balls:
+            return cast("list[Ball]", balls)
     from hermite_rmt.hermite import certified
 
-    return list(certified.certified_coefficients(source.integrand, order, digits))
+    return list(certified.certified_coefficients(integrand, order, digits))
 
 
 def _energy_ball(source: Source, digits: int) -> Ball:
@@ -175,6 +193,8 @@ def _energy_ball(source: Source, digits: int) -> Ball:
 
 
 def _mean_interval(function: LessMeans, digits: int) -> tuple[Fraction, Fraction]:
+    if function.is_centred:
+        return Fraction(0), Fraction(0)
     lower, upper = _interval(_balls(function.source, 0, digits)[0])
     for multiple, mean in function.means:
         if not multiple.is_Rational:
