@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import hermite_rmt as hr
 from hermite_rmt.study import process_pool, sweep
 from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.store import JsonLinesStore
-from hermite_rmt.study.trials import run_trial
+from hermite_rmt.study.trials import Portable, run_trial
 
 C = [0.5, "4/3", 2]
 GAMMA = [0.1, "1"]
@@ -56,7 +57,7 @@ def test_simulated_variables(model: hr.LinearRegression, whole: xr.Dataset) -> N
     np.testing.assert_array_equal(
         whole.error_at_realised.values, model.error(whole.c_realised.values[:, None], [GAMMA])
     )
-    samples = [run_trial(model, (60, 80, k), [0.1], 7, {})["0.1"]["error"] for k in range(3)]
+    samples = [run_trial(Portable(model), (60, 80, k), [0.1], 7, {})["0.1"]["error"] for k in range(3)]
     cell = whole.isel(c=1, gamma=0)
     assert cell.error_simulated == np.mean(samples)
     assert cell.error_standard_error == pytest.approx(stats.sem(samples), rel=1e-14)
@@ -76,6 +77,14 @@ def test_spawned_processes_give_the_same_bits() -> None:
         here = sweep(model, [0.5, 1], 0.1, simulate=simulate)
     with process_pool(2) as executor:
         xr.testing.assert_identical(sweep(model, [0.5, 1], 0.1, simulate=simulate, executor=executor), here)
+
+
+def test_a_model_that_cannot_travel_is_an_error(model: hr.LinearRegression) -> None:
+    class Local(hr.LinearRegression):
+        pass
+
+    with process_pool(1) as executor, pytest.raises((AttributeError, pickle.PicklingError), match="Local"):
+        sweep(Local(), 1, 1, simulate=SMALL, executor=executor)
 
 
 def test_one_blas_thread_while_a_trial_runs() -> None:

@@ -57,7 +57,8 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        # not cancel_futures=True, with which Python <= 3.12 never returns after a task that could not be pickled
+        pool.shutdown()
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def sweep(
     >>> from hermite_rmt import LinearRegression
     >>> data = sweep(LinearRegression(), c=[0.5, 2], gamma=[0.1, 1])
     >>> dict(data.error.sizes), round(float(data.error.sel(c=2, gamma=1)), 6)
-    ({'c': 2, 'gamma': 2}, 0.292893)
+    ({'c': 2, 'gamma': 2}, 0.207107)
     """
     grid = Grid.read(c, gamma)
     data = xr.Dataset(grid.theory(model, digits), grid.coordinates)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,8 +47,27 @@ class Simulation:
         return [gamma for gamma in self.gammas if repr(gamma) not in values]
 
 
+class Portable:
+    """A model on its way to workers: pickled once, and unpickled once a worker rather than once a trial."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    @cached_property
+    def _content(self) -> bytes:
+        return pickle.dumps(self.model)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (self._content,)
+
+
+@lru_cache(maxsize=8)
+def _arrived(content: bytes) -> Portable:
+    return Portable(pickle.loads(content))
+
+
 def run_trial(
-    model: Any, key: TrialKey, gammas: Sequence[float], seed: int, options: Mapping[str, Any]
+    portable: Portable, key: TrialKey, gammas: Sequence[float], seed: int, options: Mapping[str, Any]
 ) -> TrialValues:
     """Simulate one trial at several ridges: the task that travels to a worker.
 
@@ -56,7 +77,7 @@ def run_trial(
     n, p, trial = key
     stream = np.random.SeedSequence(seed, spawn_key=(n, p, trial))
     with one_blas_thread:
-        estimates = model.simulate(n, p, list(gammas), trials=1, rng=stream, **options)
+        estimates = portable.model.simulate(n, p, list(gammas), trials=1, rng=stream, **options)
     return {
         repr(gamma): {name: float(getattr(estimate, name).samples[0]) for name in OBSERVABLES}
         for gamma, estimate in zip(gammas, estimates, strict=True)
@@ -91,8 +112,10 @@ def simulate_cells(
         if progress is not None:
             progress(len(keys) - len(tasks), len(keys))
 
+    portable = Portable(model)
+
     def task(key: TrialKey) -> tuple[Any, ...]:
-        return run_trial, model, key, tasks[key], simulation.seed, simulation.options
+        return run_trial, portable, key, tasks[key], simulation.seed, simulation.options
 
     report()
     with closing(_run([(key, task(key)) for key in tasks], executor, keep)) as running:
