@@ -1,0 +1,54 @@
+"""Configuration of the documentation site."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import hermite_rmt
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+# The derivations are programs in a folder of their own; the site renders copies of them
+PAGES = HERE / "derivations"
+for source in sorted((HERE.parent / "derivations").glob("[0-9][0-9]_*.py")):
+    PAGES.mkdir(exist_ok=True)
+    target = PAGES / source.name
+    if not target.exists() or target.read_text() != source.read_text():
+        shutil.copy(source, target)
+
+project = "hermite_rmt"
+author = "The hermite_rmt developers"
+copyright = "2026, the hermite_rmt developers"
+release = hermite_rmt.__version__
+
+extensions = [
+    "mathml",
+    "plain_docstrings",
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinxcontrib.bibtex",
+]
+exclude_patterns = ["_build", "_ext", "conf.py"]
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_execution_mode = "cache"
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+
+bibtex_bibfiles = ["references.bib"]
+
+html_theme = "furo"
+html_title = "hermite_rmt"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
