@@ -29,7 +29,7 @@ s = 1 - 2 * alpha
 phi = sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
 
 
-def He(n):
+def he(n):
     return sp.hermite_prob(n, x) if n else sp.S.One
 
 
@@ -59,12 +59,12 @@ for atom, factors in (
     (quadratic * erf1 * erf2, ((b, c, erf1), (b2, c2, erf2))),
 ):
     for n in range(1, 6):
-        lower = (n - 1) * He(n - 2) if n > 1 else 0
-        left = s * atom * He(n) - beta * atom * He(n - 1) - (1 - s) * atom * lower
+        lower = (n - 1) * he(n - 2) if n > 1 else 0
+        left = s * atom * he(n) - beta * atom * he(n - 1) - (1 - s) * atom * lower
         for scale, shift, function in factors:
             weight = 2 * scale / sp.sqrt(sp.pi) * sp.exp(-(shift**2))
-            left -= weight * sp.exp(-(scale**2) * x**2 - 2 * scale * shift * x) * (atom / function) * He(n - 1)
-        boundary = -sp.diff(atom * He(n - 1) * phi, x) / phi
+            left -= weight * sp.exp(-(scale**2) * x**2 - 2 * scale * shift * x) * (atom / function) * he(n - 1)
+        boundary = -sp.diff(atom * he(n - 1) * phi, x) / phi
         # in x and the two error functions, after the common exponential, both are polynomials
         assert sp.expand(sp.powsimp(sp.expand((left - boundary) / quadratic), force=True)) == 0
 
@@ -170,8 +170,8 @@ for n in range(7):
 coefficients = sp.symbols("p_0:4")
 p = sum(value * x**m for m, value in enumerate(coefficients))
 for order in range(4, 8):
-    primitive = sum(sp.diff(p, x, j) * He(order - 1 - j) for j in range(4)) * phi
-    assert sp.expand(sp.simplify((sp.diff(primitive, x) + p * He(order) * phi) / phi)) == 0
+    primitive = sum(sp.diff(p, x, j) * he(order - 1 - j) for j in range(4)) * phi
+    assert sp.expand(sp.simplify((sp.diff(primitive, x) + p * he(order) * phi) / phi)) == 0
 # He_n(0) for a symbolic n: SymPy 1.14's own formula lacks the factor 2^(n/2)
 for n in range(9):
     assert hermite_value(k, sp.S.Zero).subs(k, n) == sp.hermite_prob(n, 0)

@@ -392,5 +392,5 @@ def test_balls_of_high_orders():
 
 
 def test_a_callable_has_no_ball():
-    with pytest.raises(ValueError, match="certified|callable"):
+    with pytest.raises(ValueError, match=r"certified|callable"):
         N(lambda x: x).mean(certified=True)

@@ -247,16 +247,22 @@ class Nonlinearity:
 
     def __sub__(self, other: Any) -> Nonlinearity:
         right = _operand(other)
-        return NotImplemented if right is None else self + -right
+        if right is None:
+            return NotImplemented
+        return self + -right
 
     def __rsub__(self, other: Any) -> Nonlinearity:
-        return -self + other
+        left = _operand(other)
+        if left is None:
+            return NotImplemented
+        return left - self
 
     def __truediv__(self, divisor: Any) -> Nonlinearity:
         by = exact_constant(divisor, "divisor")
         if by.is_zero:
             raise ZeroDivisionError(f"{self.name}: divided by 0")
-        return self * (1 / by)
+        quotient: Nonlinearity = self * (1 / by)
+        return quotient
 
     __radd__ = __add__
     __rmul__ = __mul__
