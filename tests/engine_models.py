@@ -16,7 +16,7 @@ a1, d, gamma, sigma, z = sympy.symbols("a1 d gamma sigma z")
 Z = Gaussian("Z", p, n)
 W, V = GOE("W", n), GOE("V", n)
 y, mu, w_K, w_Q = Vector("y", n, "sqrt"), Vector("mu", p), Vector("w_K", p), Vector("w_Q", p)
-I = sympy.Identity(n)
+IDENTITY = sympy.Identity(n)
 RATIOS = {p: c * n}
 X = Z + mu * y.T
 WEIGHTS = sympy.Identity(p) + w_K * w_Q.T
@@ -25,21 +25,21 @@ WEIGHTS = sympy.Identity(p) + w_K * w_Q.T
 def kernel(tokens, weights=None):
     """The linearised attention matrix."""
     middle = tokens if weights is None else weights * tokens
-    return a1 * (tokens.T * middle / p - I) + d * I + sigma * W
+    return a1 * (tokens.T * middle / p - IDENTITY) + d * IDENTITY + sigma * W
 
 
 @cache
 def attention():
     """The resolvent of attention without signal."""
     K = kernel(Z)
-    return deterministic_equivalent((K.T * Z.T * Z * K / n + gamma * I).inv(), RATIOS)
+    return deterministic_equivalent((K.T * Z.T * Z * K / n + gamma * IDENTITY).inv(), RATIOS)
 
 
 @cache
 def spiked_attention():
     """The resolvent of attention with signal and weights."""
     K = kernel(X, WEIGHTS)
-    return deterministic_equivalent((K.T * X.T * X * K / n + gamma * I).inv(), RATIOS)
+    return deterministic_equivalent((K.T * X.T * X * K / n + gamma * IDENTITY).inv(), RATIOS)
 
 
 def point(row):
@@ -56,7 +56,7 @@ class Finite:
 
     def __init__(self, sizes, values, rng):
         self.sizes, self.values, self.rng = sizes, values, rng
-        self.matrices = {}
+        self.matrices, self.families = {}, {}
 
     def matrix(self, symbol):
         if symbol not in self.matrices:
@@ -71,13 +71,22 @@ class Finite:
             )
             counts = np.round(np.cumsum(weights) * rows).astype(int)
             return np.diag(np.repeat(eigenvalues, np.diff([0, *counts])))
-        entries = self.rng.standard_normal((rows, cols)) * float(self.scalar(symbol.variance)) ** 0.5
+        entries = self._entries(symbol, rows, cols)
         if isinstance(symbol, GOE):
             return (entries + entries.T) / np.sqrt(2 * rows)
         if isinstance(symbol, GUE):
             entries = entries + 1j * self.rng.standard_normal((rows, cols))
             return (entries + entries.conj().T) / np.sqrt(4 * rows)
         return entries / np.sqrt(rows) if isinstance(symbol, Ginibre) else entries
+
+    def _entries(self, symbol, rows, cols):
+        if not symbol.family:
+            return self.rng.standard_normal((rows, cols)) * float(self.scalar(symbol.variance)) ** 0.5
+        names, index, covariance = symbol.family
+        if names not in self.families:
+            root = np.linalg.cholesky(np.array(covariance, dtype=float))
+            self.families[names] = np.tensordot(root, self.rng.standard_normal((len(root), rows, cols)), 1)
+        return self.families[names][int(index)]
 
     def scalar(self, expression):
         value = complex(sympy.sympify(expression).subs({**self.sizes, **self.values}))

@@ -2,7 +2,7 @@
 
 import pytest
 import sympy
-from engine_models import RATIOS, I, V, W, Z, a1, attention, c, d, gamma, kernel, n, p, sigma, z
+from engine_models import IDENTITY, RATIOS, V, W, Z, a1, attention, c, d, gamma, kernel, n, p, sigma, z
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ LAWS = {
     "semicircle of variance sigma^2": (sigma * W, sigma**2 * M**2 + z * M + 1),
     "Marchenko-Pastur": (S, r * z * M**2 + (z + r - 1) * M + 1),
     "Cheng-Singer": (
-        a1 * (S - I) + sigma * W,
+        a1 * (S - IDENTITY) + sigma * W,
         a1 * r * sigma**2 * M**3 + (a1**2 * r + sigma**2 + a1 * r * z) * M**2 + (z + a1 * r) * M + 1,
     ),
     "Ginibre Wishart": (Ginibre("Y", n) * Ginibre("Y", n).T, z * M**2 + z * M + 1),
@@ -42,7 +42,7 @@ LAWS = {
 @pytest.mark.parametrize("name", LAWS)
 def test_known_laws_come_out_with_symbolic_parameters(name):
     matrix, law = LAWS[name]
-    found = deterministic_equivalent((matrix - z * I).inv(), RATIOS).polynomial()
+    found = deterministic_equivalent((matrix - z * IDENTITY).inv(), RATIOS).polynomial()
     assert found.proved
     ratio = sympy.cancel(found.polynomial / law)
     assert not ratio.has(M)
@@ -50,7 +50,7 @@ def test_known_laws_come_out_with_symbolic_parameters(name):
 
 
 def test_marchenko_pastur_with_two_atoms():
-    found = deterministic_equivalent((Z.T * T * Z / p - z * I).inv(), RATIOS).polynomial()
+    found = deterministic_equivalent((Z.T * T * Z / p - z * IDENTITY).inv(), RATIOS).polynomial()
     # Silverstein's equation of Z^T T Z / p: z = -1/m + sum of weight_k t_k / (1 + r t_k m), r = n/p
     law = sympy.numer(sympy.together(z + 1 / M - sum(t / (1 + r * t * M) for t in (1, 3)) / 2))
     assert found.proved
@@ -68,7 +68,7 @@ def test_attention_has_eight_unknowns_and_the_known_ward_identity():
 def test_reduced_equations_vanish_on_the_solution():
     # the unknowns of the self-adjoint system, from a direct solve of its own Dyson equation at 40 digits
     values = {c: 2, sigma: sympy.Rational(1, 2), a1: sympy.Rational(3, 4), z: -3}
-    equivalent = deterministic_equivalent((a1 * (S - I) + sigma * W - z * I).inv(), RATIOS)
+    equivalent = deterministic_equivalent((a1 * (S - IDENTITY) + sigma * W - z * IDENTITY).inv(), RATIOS)
     (residual,) = equivalent.equations.substitute(values).residuals
     (unknown,) = equivalent.equations.unknowns
     trace = sympy.Float(str(equivalent.trace(values, digits=40)), 40)
@@ -99,12 +99,12 @@ def test_a_polynomial_needs_a_spectral_parameter_and_rational_numbers():
     with pytest.raises(ValueError, match="a rational number"):
         attention().polynomial({c: sympy.sqrt(2), a1: 1, sigma: 1, d: 0})
     with pytest.raises(EliminationError, match="not a spectral parameter"):
-        deterministic_equivalent((S + gamma * I).inv(), RATIOS).polynomial({gamma: 1})
+        deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS).polynomial({gamma: 1})
 
 
 def test_ward_identities_are_exact_before_the_limit():
     # gamma tr Q + c tr(...) identities hold at any size: checked through the pencil's own exact inverse
-    equivalent = deterministic_equivalent((S + gamma * I).inv(), RATIOS)
+    equivalent = deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS)
     reduction = equivalent.reduction
     ward = next(step for step in reduction.steps if step.name == "Ward identities")
     ((unknown, image),) = ward.relations
@@ -113,16 +113,16 @@ def test_ward_identities_are_exact_before_the_limit():
 
 
 def test_merging_keeps_only_what_the_map_keeps():
-    dyson = deterministic_equivalent((W * V + V * W - z * I).inv()).dyson
+    dyson = deterministic_equivalent((W * V + V * W - z * IDENTITY).inv()).dyson
     merged = equal_unknowns(dyson)
     assert merged == {sympy.Symbol("g33"): sympy.Symbol("g22")}
     assert equal_unknowns(dyson, seed=7) == merged
-    uneven = deterministic_equivalent((W * V + V * W + V - z * I).inv()).dyson
+    uneven = deterministic_equivalent((W * V + V * W + V - z * IDENTITY).inv()).dyson
     assert equal_unknowns(uneven) == {}
 
 
 def test_the_pipeline_prints_itself():
-    reduction = deterministic_equivalent((W * V + V * W - z * I).inv()).reduction
+    reduction = deterministic_equivalent((W * V + V * W - z * IDENTITY).inv()).reduction
     text = str(reduction)
     for name in ("matrix Dyson equation", "zero pattern", "self-adjointness", "equal unknowns", "Ward identities"):
         assert name in text
@@ -133,7 +133,7 @@ def test_the_pipeline_prints_itself():
 
 
 def test_systems_print_and_substitute():
-    system = deterministic_equivalent((S + gamma * I).inv(), RATIOS).equations
+    system = deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS).equations
     assert system._repr_latex_().startswith("$")
     assert "covariance" in system.branch
     assert system.citations
@@ -148,13 +148,13 @@ def test_systems_print_and_substitute():
 
 def test_one_sign_in_the_expression_changes_the_curve():
     values = {c: 2, a1: 0.5, sigma: 0.3, d: 0, gamma: [0.01, 1]}
-    wrong = kernel(Z) + 2 * a1 * I  # a1 (S + 1) instead of a1 (S - 1)
-    changed = deterministic_equivalent((wrong.T * Z.T * Z * wrong / n + gamma * I).inv(), RATIOS)
+    wrong = kernel(Z) + 2 * a1 * IDENTITY  # a1 (S + 1) instead of a1 (S - 1)
+    changed = deterministic_equivalent((wrong.T * Z.T * Z * wrong / n + gamma * IDENTITY).inv(), RATIOS)
     assert (abs(changed.trace(values) / attention().trace(values) - 1) > 0.1).all()
 
 
 def test_moments_of_dependent_products():
-    K = a1 * (S - I) + sigma * W
+    K = a1 * (S - IDENTITY) + sigma * W
     moments = deterministic_equivalent(K * S * K, RATIOS).moments(2, {a1: "1/2", sigma: "3/10", c: 2})
     assert moments[1] == sympy.Rational(111, 400)  # 0.2775
     # the mean by hand: a1^2 E x (x - 1)^2 + sigma^2 for the Marchenko-Pastur law of ratio 1/2

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 import sympy
-from engine_models import RATIOS, I, W, X, Z, c, gamma, mu, n, p, y, z
+from engine_models import IDENTITY, RATIOS, W, X, Z, c, gamma, mu, n, p, w_K, y, z
 
 from hermite_rmt.equivalents.ensembles import (
     GOE,
@@ -65,15 +65,15 @@ def equivalent(expression, ratios=RATIOS):
 scores = Z.T * Z / sympy.sqrt(p)
 A = sympy.MatrixSymbol("A", n, n)
 MISTAKES = {
-    "size in a product": (equivalent((Z * Z + gamma * I).inv()), r"Z is p x n|the base is p x n, not square"),
-    "size in a sum": (equivalent((Z * Z.T / n + gamma * I).inv()), r"sizes differ.*is p x p|is n x n"),
+    "size in a product": (equivalent((Z * Z + gamma * IDENTITY).inv()), r"Z is p x n|the base is p x n, not square"),
+    "size in a sum": (equivalent((Z * Z.T / n + gamma * IDENTITY).inv()), r"sizes differ.*is p x p|is n x n"),
     "size in a long product": (equivalent((Z.T * W * Z / n).inv()), r"sizes do not fit.*Z\.T is n x p, W is n x n"),
-    "order": (equivalent((Z.T * Z + gamma * I).inv()), r"orders differ.*n\^\(1\)"),
+    "order": (equivalent((Z.T * Z + gamma * IDENTITY).inv()), r"orders differ.*n\^\(1\)"),
     "order of the whole": (equivalent(Z.T * Z), r"order n\^\(1\); allowed: order 1"),
     "order hidden in a scalar": (equivalent(((1 + 1 / n) * Z.T * Z / p).inv()), "a sum of different orders"),
-    "undeclared": (equivalent((A + gamma * I).inv()), "the matrix A is undeclared"),
-    "no ratio": (equivalent((Z.T * Z / n + gamma * I).inv(), None), "the ratio of p"),
-    "circular ratios": (equivalent(W + I, {n: p, p: n}), "missing or circular"),
+    "undeclared": (equivalent((A + gamma * IDENTITY).inv()), "the matrix A is undeclared"),
+    "no ratio": (equivalent((Z.T * Z / n + gamma * IDENTITY).inv(), None), "the ratio of p"),
+    "circular ratios": (equivalent(W + IDENTITY, {n: p, p: n}), "missing or circular"),
     "ratio not a multiple": (equivalent((Z.T * Z / n).inv(), {p: n + 1}), "allowed: a scalar times n"),
     "scalar plus matrix": (lambda: W + gamma, r"write gamma\*Identity\(n\)"),
     "scalar minus matrix": (lambda: gamma - W, r"Identity\(n\)"),
@@ -81,7 +81,7 @@ MISTAKES = {
     "symbolic power": (equivalent(W ** sympy.Symbol("k", integer=True)), "whole powers"),
     "not a matrix": (equivalent(gamma), "a SymPy matrix expression"),
     "entrywise with its diagonal": (equivalent(scores.applyfunc(sympy.tanh) / sympy.sqrt(p)), r"write off_diagonal"),
-    "off_diagonal of a sum": (lambda: off_diagonal(W + I), "off_diagonal: got"),
+    "off_diagonal of a sum": (lambda: off_diagonal(W + IDENTITY), "off_diagonal: got"),
     "f not centred": (equivalent(off_diagonal(entrywise("max(x, 0)", scores)) / sympy.sqrt(p)), "is not centred"),
     "scores of the wrong size": (
         equivalent(off_diagonal(entrywise("tanh(x)", Z.T * Z / p)) / sympy.sqrt(p)),
@@ -120,7 +120,7 @@ def test_text_is_never_taken_for_a_scalar():
 
 
 def test_values_are_checked():
-    resolvent = deterministic_equivalent((Z.T * Z / p + gamma * I).inv(), RATIOS)
+    resolvent = deterministic_equivalent((Z.T * Z / p + gamma * IDENTITY).inv(), RATIOS)
     with pytest.raises(ValueError, match="no value for gamma"):
         resolvent.trace({c: 1})
     with pytest.raises(ValueError, match="got beta; allowed: c, gamma"):
@@ -136,7 +136,7 @@ def test_values_are_checked():
 
 
 def test_overlaps_are_checked():
-    spiked = deterministic_equivalent((X.T * X / p + gamma * I).inv(), RATIOS)
+    spiked = deterministic_equivalent((X.T * X / p + gamma * IDENTITY).inv(), RATIOS)
     values = {c: 1, gamma: 1}
     with pytest.raises(ValueError, match="no value for <mu,mu>"):
         spiked.quadratic_form(y, y, values)
@@ -144,8 +144,8 @@ def test_overlaps_are_checked():
         spiked.quadratic_form(y, y, values, {(mu, mu): -1})
     with pytest.raises(ValueError, match="dimensions n and p"):
         spiked.quadratic_form(y, y, values, {(mu, mu): 1, (y, mu): 1})
-    with pytest.raises(ValueError, match="got the vector v"):
-        spiked.quadratic_form(y, y, values, {(mu, mu): 1, (Vector("v", p), mu): 1})
+    with pytest.raises(ValueError, match="given twice"):
+        spiked.quadratic_form(y, y, values, {(mu, mu): 1, (mu, w_K): 0.1, (w_K, mu): 0.2})
     with pytest.raises(ValueError, match="a: mu has dimension p"):
         spiked.quadratic_form(mu, y, values, {(mu, mu): 1})
     with pytest.raises(TypeError, match="a pair of vectors"):
@@ -153,7 +153,7 @@ def test_overlaps_are_checked():
 
 
 def test_values_by_name_and_in_arrays():
-    resolvent = deterministic_equivalent((Z.T * Z / p + gamma * I).inv(), RATIOS)
+    resolvent = deterministic_equivalent((Z.T * Z / p + gamma * IDENTITY).inv(), RATIOS)
     grid = resolvent.trace({"c": [[1], [2]], "gamma": ["1/2", 1.0, 2]})
     assert grid.shape == (2, 3)
     assert grid[1, 0] == resolvent.trace({c: 2, gamma: 0.5})

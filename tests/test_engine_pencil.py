@@ -4,7 +4,7 @@ import random
 
 import pytest
 import sympy
-from engine_models import RATIOS, I, V, W, Z, attention, c, gamma, kernel, n, p, spiked_attention, z
+from engine_models import IDENTITY, RATIOS, V, W, Z, attention, c, gamma, kernel, n, p, spiked_attention, z
 
 from hermite_rmt.equivalents.ensembles import GUE, Gaussian, Ginibre
 from hermite_rmt.equivalents.modular import PRIME, RandomPoint, inverse, product
@@ -14,20 +14,20 @@ from hermite_rmt.equivalents.series import SpectralSeries
 from hermite_rmt.equivalents.verification import minimal_size, pencil_holds
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 
-M, N, G = Z.T * Z / p, V * V, (W - z * I).inv()
+M, N, G = Z.T * Z / p, V * V, (W - z * IDENTITY).inv()
 K = kernel(Z)
 # expression -> (n-blocks, p-blocks), all minimal
 SIZES = {
-    "attention": ((K.T * Z.T * Z * K / n + gamma * I).inv(), (3, 3)),
+    "attention": ((K.T * Z.T * Z * K / n + gamma * IDENTITY).inv(), (3, 3)),
     "semicircle": (G, (1, 0)),
-    "Marchenko-Pastur": ((M - z * I).inv(), (1, 1)),
-    "anticommutator": ((W * V + V * W - z * I).inv(), (3, 0)),
-    "commutator of Wisharts": ((sympy.I * (M * N - N * M) - z * I).inv(), (5, 2)),
+    "Marchenko-Pastur": ((M - z * IDENTITY).inv(), (1, 1)),
+    "anticommutator": ((W * V + V * W - z * IDENTITY).inv(), (3, 0)),
+    "commutator of Wisharts": ((sympy.I * (M * N - N * M) - z * IDENTITY).inv(), (5, 2)),
     "G (G + H)^-1 G": (G * (G + V + W).inv() * G, (3, 0)),
     "K G K": (K * G * K, (3, 2)),
-    "third inverse power": ((W - z * I) ** -3, (3, 0)),
+    "third inverse power": ((W - z * IDENTITY) ** -3, (3, 0)),
     "polynomial": ((W + V) * (M + V) * W + W * V, (5, 1)),
-    "heads": ((W * M * W + V * M * V + gamma * I).inv(), (5, 2)),
+    "heads": ((W * M * W + V * M * V + gamma * IDENTITY).inv(), (5, 2)),
 }
 
 
@@ -72,7 +72,7 @@ def test_self_adjoint_forms_are_symmetric(name):
 
 
 def test_what_is_not_self_adjoint_gets_the_plain_pencil():
-    for expression in (W * M * (V - z * I).inv(), (Ginibre("Y", n) - z * I).inv()):
+    for expression in (W * M * (V - z * IDENTITY).inv(), (Ginibre("Y", n) - z * IDENTITY).inv()):
         equivalent = deterministic_equivalent(expression, RATIOS)
         assert symmetrise(equivalent.plain_pencil) is None
         assert not equivalent.pencil.self_adjoint
@@ -87,13 +87,13 @@ def test_the_symmetriser_says_where_it_fails():
 
 def rewritings():
     A, B = W, M
-    yield "regrouped", (A * (B * A) + gamma * I).inv(), ((A * B) * A + gamma * I).inv()
-    yield "reordered", (A + B + gamma * I).inv(), (gamma * I + B + A).inv()
-    yield "expanded", (A * (B + A) + gamma * I).inv(), (A * B + A * A + gamma * I).inv()
-    yield "renamed", (A * B * A + gamma * I).inv(), (V * B * V + gamma * I).inv()
-    yield "transposed", (A * B + gamma * I).inv(), ((A * B + gamma * I).inv()).T
-    yield "doubly inverted", (A + gamma * I).inv().inv().inv(), (A + gamma * I).inv()
-    yield "scalar out", (2 * A + 2 * gamma * I).inv(), (A + gamma * I).inv() / 2
+    yield "regrouped", (A * (B * A) + gamma * IDENTITY).inv(), ((A * B) * A + gamma * IDENTITY).inv()
+    yield "reordered", (A + B + gamma * IDENTITY).inv(), (gamma * IDENTITY + B + A).inv()
+    yield "expanded", (A * (B + A) + gamma * IDENTITY).inv(), (A * B + A * A + gamma * IDENTITY).inv()
+    yield "renamed", (A * B * A + gamma * IDENTITY).inv(), (V * B * V + gamma * IDENTITY).inv()
+    yield "transposed", (A * B + gamma * IDENTITY).inv(), ((A * B + gamma * IDENTITY).inv()).T
+    yield "doubly inverted", (A + gamma * IDENTITY).inv().inv().inv(), (A + gamma * IDENTITY).inv()
+    yield "scalar out", (2 * A + 2 * gamma * IDENTITY).inv(), (A + gamma * IDENTITY).inv() / 2
 
 
 REWRITINGS = {name: pair for name, *pair in rewritings()}
@@ -132,7 +132,7 @@ def test_zero_patterns_hold_for_every_matrix_with_the_support():
 
 
 def test_a_rectangular_expression_has_a_pencil_but_no_trace():
-    features = deterministic_equivalent(Z * (Z.T * Z / p + I).inv() / sympy.sqrt(n), RATIOS)
+    features = deterministic_equivalent(Z * (Z.T * Z / p + IDENTITY).inv() / sympy.sqrt(n), RATIOS)
     with pytest.raises(ValueError, match="p x n, not square"):
         features.trace({c: 1})
     assert pencil_holds(features._node, features.pencil)

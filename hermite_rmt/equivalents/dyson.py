@@ -23,7 +23,7 @@ from hermite_rmt.equivalents.pencil import Pencil, Sparse
 from hermite_rmt.equivalents.system import EquationSystem
 
 # Path parameters of the numerical solution: every covariance times SCALE (0 is deterministic, 1 the model), and
-# SHIFT times the identity added to everything that is inverted.
+# SHIFT times a direction (a number for each inverse, `Dyson.directions`) added to everything that is inverted.
 SCALE = sympy.Dummy("scale", nonnegative=True)
 SHIFT = sympy.Dummy("shift", nonnegative=True)
 BRANCH = (
@@ -149,6 +149,11 @@ class Dyson:
                             total[key] = total.get(key, sympy.S.Zero) + a * b * common
         return tuple((*key, value) for key, entry in total.items() if (value := sympy.cancel(entry)) != 0)
 
+    @cached_property
+    def directions(self) -> dict[int, Any]:
+        """The symbols of the directions in which inverses are shifted, by row."""
+        return {row: sympy.Dummy(f"direction{row + 1}") for row in self.pencil.inverses}
+
     def unknown(self, species: int, i: int, j: int) -> Any:
         """Return the symbol of R_ij for one species, or 0."""
         return self._symbols.get((species, i, j), sympy.S.Zero)
@@ -194,9 +199,9 @@ class Dyson:
         """Return L_0 - scale * eta(R) for one species: the inverse of R."""
         blocks = self.species[species].blocks
         result = self.constant(species)
-        for row in self.pencil.inverses if shift != 0 else ():
+        for row, direction in self.directions.items() if shift != 0 else ():
             if row in blocks:
-                result[row, row] = result.get((row, row), sympy.S.Zero) + shift
+                result[row, row] = result.get((row, row), sympy.S.Zero) + shift * direction
         for (i, j), value in self.eta.items():
             if i in blocks:
                 result[i, j] = result.get((i, j), sympy.S.Zero) - scale * value

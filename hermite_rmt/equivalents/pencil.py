@@ -9,7 +9,8 @@ the result of an inverse. Equal applications share their variables. The equation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
@@ -37,7 +38,7 @@ class Pencil:
     offset : the constant term
     self_adjoint : whether L is symmetric (then ``in`` equals ``out``)
     determinant : of the matrix that made it so; where it vanishes the plain pencil is needed
-    inverses : the rows E u = form that come from an inverse E^-1 (plain pencil)
+    inverses : {row E u = form: E}, the rows that come from an inverse (plain pencil)
     """
 
     types: tuple[Any, ...]
@@ -50,7 +51,7 @@ class Pencil:
     offset: Any = sympy.S.Zero
     self_adjoint: bool = False
     determinant: Any = sympy.S.One
-    inverses: tuple[int, ...] = ()
+    inverses: Mapping[int, Node] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -104,7 +105,7 @@ class _Circuit:
     def __init__(self) -> None:
         self.types: list[Any] = []
         self.rows: list[Form] = []  # the equation of variable k: sum of rows[k] = 0
-        self.inverses: list[int] = []
+        self.inverses: dict[int, Node] = {}
         self._applied: dict[Any, Form] = {}
         self._defined: dict[Any, int] = {}
 
@@ -143,7 +144,7 @@ class _Circuit:
                 form = self.apply(factor, form)
             return form
         index = self.variable(node.rows)
-        self.inverses.append(index)
+        self.inverses[index] = node.parts[0]
         self.rows[index] = _combine([(1, self.apply(node.parts[0], {(None, index): sympy.S.One})), (-1, form)])
         return {(None, index): sympy.S.One}
 
@@ -181,7 +182,7 @@ class _Circuit:
 
         self.rows = [renumber(form) for place, form in enumerate(self.rows) if place != second]
         del self.types[second]
-        self.inverses = [index - (index > second) for index in self.inverses]
+        self.inverses = {index - (index > second): node for index, node in self.inverses.items()}
         self._defined = {k: index - (index > second) for k, index in self._defined.items() if index != second}
         return renumber(result)
 
@@ -235,7 +236,7 @@ def linearise(node: Node) -> Pencil:
         output,
         source,
         offset,
-        inverses=tuple(circuit.inverses),
+        inverses=circuit.inverses,
     )
 
 

@@ -79,21 +79,28 @@ class Positivity:
             return all(_real(value, 0) and value.real > 0 for value in self._eigenvalues(node))
         return node.kind == "identity" or (node.kind == "inverse" and self.definite(node.parts[0]))
 
-    def invertible(self, node: Node) -> bool:
-        """Whether the node is provably invertible with a bound: definite, or self-adjoint minus a nonreal number."""
-        if node.kind == "product":
-            return all(self.invertible(part) for part in node.parts)
-        if node.kind == "inverse":
-            return self.invertible(node.parts[0])
-        negative = add([(sympy.S.NegativeOne, node)], node.rows, node.cols)
-        if self.definite(node) or self.definite(negative):
-            return True
+    def direction(self, node: Node) -> complex:
+        """Return a number u such that node + t u is provably invertible, with a bound, for all t >= 0; 0 for none.
+
+        1 or -1 for definite nodes, i or -i for self-adjoint ones minus a nonreal number.
+        """
+        if self.definite(node):
+            return 1
+        if self.definite(add([(sympy.S.NegativeOne, node)], node.rows, node.cols)):
+            return -1
         if node.kind == "sum":
             nonreal = [(s, part) for s, part in node.parts if self._number(s).imag]
             if len(nonreal) == 1 and nonreal[0][1].kind == "identity":
                 rest = add([pair for pair in node.parts if pair != nonreal[0]], node.rows, node.cols)
-                return self.self_adjoint(rest)
-        return False
+                if self.self_adjoint(rest):
+                    return 1j if self._number(nonreal[0][0]).imag > 0 else -1j
+        return 0
+
+    def invertible(self, node: Node) -> bool:
+        """Whether the node is provably invertible, with a bound."""
+        if node.kind in ("product", "inverse"):
+            return all(self.invertible(part) for part in node.parts)
+        return self.direction(node) != 0
 
     def safe(self, node: Node) -> bool:
         """Whether every inverse inside the node is of something provably invertible."""

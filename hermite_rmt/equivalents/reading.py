@@ -43,7 +43,8 @@ class Reader:
         for size in sorted(sizes, key=str):
             if not isinstance(size, sympy.Symbol):
                 raise ExpressionError(f"the dimension {size}: allowed: a symbol made by dimensions()")
-        free = sorted({*sizes, *(s for v in given.values() for s in v.free_symbols & sizes)} - set(given), key=str)
+        growing = sizes | {s for value in given.values() for s in value.free_symbols if s in sizes or s.is_integer}
+        free = sorted(growing - set(given), key=str)
         bases = {s for s in free if any(v.has(s) for v in given.values())} or set(free)
         missing = [s for s in free if s not in bases] or (free[1:] if len(bases) > 1 else [])
         if missing or not free:

@@ -34,8 +34,12 @@ class Point:
         special = {SCALE: scale, SHIFT: shift}
         return [special[s] if s in special else self.exact[s](precision) for s in symbols]
 
-    def doubles(self, symbols: Sequence[Any], scale: float = 1.0, shift: float = 0.0) -> list[Any]:
-        """Return the values as floats or complex numbers."""
+    def numbers(
+        self, symbols: Sequence[Any], precision: int | None, scale: float = 1.0, shift: float = 0.0
+    ) -> list[Any]:
+        """Return the values at a precision in bits, or as floats or complex numbers (None)."""
+        if precision is not None:
+            return self.at(symbols, precision, scale, shift)
         values = self.at(symbols, 80, scale, shift)
         return [float(v) if not getattr(v, "imag", 0) else complex(v) for v in values]
 
@@ -96,32 +100,34 @@ class Solved:
     notes: tuple[str, ...]
 
 
-def branch_by_scale(equations: CompiledEquations, point: Point) -> tuple[np.ndarray, int, tuple[str, ...]]:
-    """Return a double approximation of the physical branch: covariance scale 0 to 1, shifted if that is too steep."""
-    symbols = equations.system.parameters
+def branch_by_scale(
+    equations: CompiledEquations, point: Point, precision: int | None
+) -> tuple[np.ndarray, int, tuple[str, ...]]:
+    """Return the physical branch approximately: covariance scale 0 to 1, with a shift where that is too steep.
+
+    Raises
+    ------
+    ContinuationError
+        If no path could be followed.
+    """
+    arithmetic = Arithmetic(equations.compiled, precision)
     reasons = []
-    for precision in (None, 200):
-        arithmetic = Arithmetic(equations.compiled, precision)
 
-        def parameters(scale: float, shift: float, precision: int | None = precision) -> list[Any]:
-            if precision is None:
-                return point.doubles(symbols, scale, shift)
-            return point.at(symbols, precision, scale, shift)
+    def parameters(scale: float, shift: float) -> list[Any]:
+        return point.numbers(equations.system.parameters, precision, scale, shift)
 
-        for largest in (0.0, *SHIFTS):
-            try:
-                start = arithmetic.array([0] * equations.compiled.size)
-                x = arithmetic.newton(start, parameters(0.0, largest), 1e-6, guarded=False)
-                x, trail = arithmetic.follow(x, lambda s, t=largest: parameters(s, t))  # type: ignore[misc]
-                notes = [f"covariance scale 0 to 1 in {len(trail) - 1} steps at shift {largest:g}"]
-                if largest:
-                    x, trail, smallest = _unshift(arithmetic, x, largest, parameters)
-                    notes.append(f"shift {largest:g} to {smallest:g} in {len(trail) - 1} steps, then to 0")
-                if precision is not None:
-                    notes.append(f"followed with {precision} bits")
-                return x, arithmetic.steps, tuple(notes)
-            except ContinuationError as reason:
-                reasons.append(f"shift {largest:g}: {reason}")
+    for largest in (0.0, *SHIFTS):
+        try:
+            start = arithmetic.array([0] * equations.compiled.size)
+            x = arithmetic.newton(start, parameters(0.0, largest), 1e-6, guarded=False)
+            x, trail = arithmetic.follow(x, lambda s, t=largest: parameters(s, t))  # type: ignore[misc]
+            notes = [f"covariance scale 0 to 1 in {len(trail) - 1} steps at shift {largest:g}"]
+            if largest:
+                x, trail, smallest = _unshift(arithmetic, x, largest, parameters)
+                notes.append(f"shift {largest:g} to {smallest:g} in {len(trail) - 1} steps, then to 0")
+            return x, arithmetic.steps, tuple(notes)
+        except ContinuationError as reason:
+            reasons.append(f"shift {largest:g}: {reason}")
     raise ContinuationError("; ".join(reasons))
 
 

@@ -24,12 +24,13 @@ from hermite_rmt.equivalents.selfadjoint import symmetrise
 from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.solvers.continuation import ContinuationError
-from hermite_rmt.theory.branch import InSpectrumError, physical_branch
-from hermite_rmt.theory.engine_solver import CompiledEquations, Point, Solved, refine
+from hermite_rmt.theory.branch import InSpectrumError, exact_point, physical_branch
+from hermite_rmt.theory.engine_solver import CompiledEquations, Solved, refine
 from hermite_rmt.theory.gram import gram_values
 from hermite_rmt.theory.values import Number, read_number, read_points, require_complete, results
 
 DOUBLE_DIGITS = 17
+PRECISIONS = (None, 200, 600)  # bits to follow a path with: more where less did not do
 SMALL = 4  # unknowns of a system that is eliminated as far as it goes
 
 
@@ -287,18 +288,27 @@ class DeterministicEquivalent:
         point = {**point, **{symbol: Number(real) for symbol, real in self.linearised.constants.items()}}
         compiled = self._compile(form, derivative)
         every = {**point, **overlaps}
-        needed = [s for s in compiled.system.parameters if s not in (SCALE, SHIFT) and s not in point]
+        path = {SCALE, SHIFT, *self._plain_bulk.directions.values(), *self._plain_full.directions.values()}
+        needed = [s for s in compiled.system.parameters if s not in path and s not in point]
         require_complete(every, needed, "gram")
-        exact = Point({symbol: number.at for symbol, number in every.items()})
         dyson, bulk = (self._plain_bulk, compiled) if form is None else (self._plain_full, self._full_bulk)
-        try:
-            start, steps, notes = physical_branch(self._bulk_node, dyson, bulk, exact, point)
-            extra = len(compiled.system.unknowns) - len(start)
-            return refine(compiled, exact, [*start, *[0] * extra], digits, steps, notes)
-        except ContinuationError as reason:
-            outcome = Outcome.IN_SPECTRUM if isinstance(reason, InSpectrumError) else Outcome.NOT_CONVERGED
-            failed = Solution({}, None, outcome, digits, 0, (str(reason),))
-            raise SolveError(f"{outcome.value}; {reason}", failed) from None
+        exact = exact_point(dyson, every)
+        reasons: list[str] = []
+        for precision in PRECISIONS:
+            try:
+                start, steps, notes = physical_branch(dyson, bulk, point, precision)
+                extra = len(compiled.system.unknowns) - len(start)
+                notes = notes if precision is None else (*notes, f"followed with {precision} bits")
+                return refine(compiled, exact, [*start, *[0] * extra], digits, steps, notes)
+            except InSpectrumError as reason:
+                raise _failure(Outcome.IN_SPECTRUM, str(reason), digits) from None
+            except ContinuationError as reason:
+                reasons.append(str(reason))
+        raise _failure(Outcome.NOT_CONVERGED, "; ".join(dict.fromkeys(reasons)), digits)
+
+
+def _failure(outcome: Outcome, reason: str, digits: int) -> SolveError:
+    return SolveError(f"{outcome.value}; {reason}", Solution({}, None, outcome, digits, 0, (reason,)))
 
 
 def _rational(number: Number, symbol: Any) -> sympy.Rational:

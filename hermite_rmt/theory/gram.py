@@ -19,7 +19,7 @@ def gram_values(gram: Mapping[Any, Any], vectors: Sequence[Vector]) -> dict[Any,
     Raises
     ------
     ValueError
-        For a pair of unknown or differently sized vectors, contradicting values, or a matrix that is not positive
+        For a pair of differently sized vectors, contradicting values, or a matrix that is not positive
         semidefinite.
     TypeError
         If `gram` is not a mapping of pairs of vectors.
@@ -32,9 +32,6 @@ def gram_values(gram: Mapping[Any, Any], vectors: Sequence[Vector]) -> dict[Any,
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(v, Vector) for v in pair)):
             raise TypeError(f"gram: got the key {pair!r}; allowed: a pair of vectors")
         left, right = pair
-        for vector in pair:
-            if vector not in vectors:
-                raise ValueError(f"gram: got the vector {vector}; allowed: {', '.join(map(str, vectors))}")
         if left.shape != right.shape:
             raise ValueError(f"gram: {left} and {right} have dimensions {left.shape[0]} and {right.shape[0]}")
         number = read_number(value, f"gram[{left}, {right}]")
@@ -45,8 +42,9 @@ def gram_values(gram: Mapping[Any, Any], vectors: Sequence[Vector]) -> dict[Any,
         if other is not None and float(read_number(other, "gram").real) != float(number.real):
             raise ValueError(f"gram: <{left},{right}> is given twice, as {value} and {other}")
         result[symbol] = number
-    for dimension in {v.shape[0] for v in vectors}:
-        _require_semidefinite([v for v in vectors if v.shape[0] == dimension], result)
+    every = sorted({*vectors, *(v for pair in gram for v in pair)}, key=str)
+    for dimension in dict.fromkeys(v.shape[0] for v in every):
+        _require_semidefinite([v for v in every if v.shape[0] == dimension], result)
     return result
 
 
