@@ -69,6 +69,10 @@ class MpmathArithmetic:
         """Return the number itself."""
         return value
 
+    def clip(self, value: Any, low: float, high: float) -> Any:
+        """Return the nearest number between two bounds."""
+        return min(max(value, self.number(low)), self.number(high))
+
     def magnitude(self, value: Any) -> float:
         """Return the binary exponent."""
         _, mantissa, exponent, length = value._mpf_

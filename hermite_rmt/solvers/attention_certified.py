@@ -12,10 +12,10 @@ from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import BallArithmetic
 from hermite_rmt.solvers.attention_digits import NAMES, observe
-from hermite_rmt.solvers.attention_equations import chart, quadratic_form, residuals, sums
+from hermite_rmt.solvers.attention_equations import chart, residuals, sums
 from hermite_rmt.solvers.attention_path import starts
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.attention_refine import At, apply, in_all_directions, inverse_jacobian, refine
+from hermite_rmt.solvers.attention_refine import At, apply, differentiate, refine
 
 GUARD_BITS = 30
 ATTEMPTS = 4
@@ -66,7 +66,7 @@ def certify_point(parameters: Mapping[str, Real], digits: int) -> Solution:
             with numbers.active():
                 scaled = point.scaled(numbers)
                 box = prove(scaled, current.use_pair, current.x, current.inverse, numbers)
-                values = {} if box is None else _values(point, scaled, box, numbers)
+                values = {} if box is None else observe(point, scaled, box, numbers)
                 if values and all(_sharp(value, wanted) for value in values.values()):
                     balls = {name: Ball.of_arb(value, digits) for name, value in values.items()}
                     widest = max(float(e.value.abs_upper()) for e in box.equations)
@@ -92,7 +92,7 @@ def prove(
     ulp = numbers.number(2.0**-40) ** (numbers.precision // 40)
     radii = [2 * abs(step) + (abs(entry) + ulp) * ulp for step, entry in zip(change, centre, strict=True)]
     box = [numbers.ball(entry, radius) for entry, radius in zip(centre, radii, strict=True)]
-    on_box = in_all_directions(scaled, use_pair, box, one)
+    on_box = differentiate(scaled, use_pair, box, one)
     columns = [apply(inverse, [equation.gradient[j] for equation in on_box.equations]) for j in range(3)]
     for i in range(3):
         image = centre[i] - change[i]
@@ -103,15 +103,6 @@ def prove(
     outside = on_box.roots.outside(scaled.inputs.shape.cbar.sqrt())
     signs = (*outside, on_box.roots.gain, on_box.integrals.I0, on_box.integrals.I1)
     return on_box if all(sign.value > 0 for sign in signs) else None
-
-
-def _values(point: ExactPoint, scaled: Scaled, box: At, numbers: BallArithmetic) -> dict[str, Any]:
-    """Return the enclosures of the values; E from the velocity -J^-1 dR/dlog(gamma) on the box."""
-    one = numbers.number(1.0)
-    velocity = apply(inverse_jacobian(box, one), [-equation.gradient[3] for equation in box.equations])
-    q = quadratic_form(scaled.inputs, box.gamma, scaled.overlaps, box.roots, box.integrals)
-    slope = q.gradient[3] + sum((g * v for g, v in zip(q.gradient, velocity, strict=False)), numbers.number(0.0))
-    return point.unscaled(observe(scaled, box, q.value, slope), numbers)
 
 
 def _sharp(value: Any, wanted: int) -> bool:

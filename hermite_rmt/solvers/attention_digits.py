@@ -13,11 +13,19 @@ from hermite_rmt.solvers.arithmetic import Arithmetic, arithmetic
 from hermite_rmt.solvers.attention_equations import quadratic_form
 from hermite_rmt.solvers.attention_path import starts
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.attention_refine import At, Iterate, along_gamma, newton_step, refine
+from hermite_rmt.solvers.attention_refine import (
+    At,
+    Iterate,
+    apply,
+    chord_step,
+    differentiate,
+    inverse_jacobian,
+    refine,
+)
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
-GUARD_BITS = 30  # at first; raised by what the comparison of two precisions shows to be lost
-CHECK_BITS = 40  # the second precision has that many more
+GUARD_BITS = 20  # at first; raised by what the comparison of two precisions shows to be lost
+CHECK_BITS = 30  # the second precision has that many more
 ATTEMPTS = 8
 
 
@@ -39,8 +47,8 @@ def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | N
     Notes
     -----
     Newton's method from the solution in double precision (continued from within where the point is beyond), with
-    growing precision; the derivative along log gamma is carried as a dual number, so E = -gamma dq/dlog(gamma)
-    comes from the same steps. Two precisions must agree to the digits asked for; bits lost are made good by more.
+    growing precision; E = -gamma dq/dlog(gamma) by implicit differentiation. Two precisions must agree to the digits
+    asked for; bits lost are made good by more.
 
     >>> from hermite_rmt.core.numbers import read_real
     >>> names = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
@@ -70,7 +78,7 @@ def _solve_from(
             break
         coarse, _ = _observe(point, current, arithmetic(precision, use_flint))
         finer = arithmetic(precision + CHECK_BITS, use_flint)
-        newton_step(point, current, finer)
+        chord_step(point, current, finer)
         fine, physical = _observe(point, current, finer)
         agreed = min(_agreement(coarse[name], fine[name]) for name in NAMES)
         if agreed >= wanted:
@@ -85,26 +93,30 @@ def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[
     """Return the values, and whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar."""
     with numbers.active():
         scaled = point.scaled(numbers)
-        here = along_gamma(scaled, current, numbers)
-        q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
-        values = point.unscaled(observe(scaled, here, q.value, q.gradient), numbers)
+        x = [numbers.number(value) for value in current.x]
+        here = differentiate(scaled, current.use_pair, x, numbers.number(1.0))
+        values = observe(point, scaled, here, numbers)
         outside = here.roots.outside(numbers.sqrt(scaled.inputs.shape.cbar))
         physical = all(sign.value > 0 for sign in (*outside, here.roots.gain, here.integrals.I0))
         return {name: numbers.mpf(value) for name, value in values.items()}, physical
 
 
-def observe(scaled: Scaled, here: At, q: Any, slope: Any) -> dict[str, Any]:
-    """Return the values by name, from q and dq/dlog(gamma)."""
+def observe(point: ExactPoint, scaled: Scaled, here: At, numbers: Arithmetic) -> dict[str, Any]:
+    """Return the values by name, numbers or balls; E from the velocity -J^-1 dR/dlog(gamma) of the coordinates."""
+    q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
+    pull = [-equation.gradient[3] for equation in here.equations]
+    first, second, third = apply(inverse_jacobian(here, numbers.number(1.0)), pull)
+    slope = q.gradient[3] + (q.gradient[0] * first + q.gradient[1] * second + q.gradient[2] * third)
     c, I1 = scaled.inputs.shape.c, here.integrals.I1.value
     gain, k = here.roots.gain.value, here.roots.k.value
     values = (
         gain * here.integrals.I0.value,
-        q,
+        q.value,
         -scaled.gamma * slope,
         c * (scaled.gamma * gain) * I1,
         c * I1 * (here.integrals.slope.value + k),
     )
-    return dict(zip(NAMES, values, strict=True))
+    return point.unscaled(dict(zip(NAMES, values, strict=True)), numbers)
 
 
 def _agreement(coarse: Any, fine: Any) -> float:

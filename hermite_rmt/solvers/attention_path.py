@@ -1,4 +1,4 @@
-"""A start for points of attention beyond double precision: continuation from a point within."""
+"""Starts for one point of attention: double precision, and continuation from within its range."""
 
 from __future__ import annotations
 
@@ -9,112 +9,113 @@ import numpy as np
 
 from hermite_rmt.solvers.arithmetic import MpmathArithmetic
 from hermite_rmt.solvers.attention_equations import Inputs, shape_of
-from hermite_rmt.solvers.attention_newton import Problem
+from hermite_rmt.solvers.attention_newton import Problem, iterate
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.attention_refine import Iterate, apply, double_start, in_all_directions, inverse_jacobian
-from hermite_rmt.solvers.attention_start import shapes_of
+from hermite_rmt.solvers.attention_refine import Iterate, newton
+from hermite_rmt.solvers.attention_start import coordinates, first_guess, shapes_of
 
-PRECISION = 300  # bits on the way
-WITHIN = {"c": (1e-3, 1e3), "gamma": (1e-8, 1e8)}  # where double precision starts (gamma in units of nu)
-LARGEST_CORRECTION = 0.5
-SMALLEST_STEP = 1e-5
-CONVERGED_BITS = 100
-
-
-def far_start(point: ExactPoint) -> Iterate | None:
-    """Follow the solution along straight lines of log c and log gamma from within double range; None if it is lost."""
-    numbers = MpmathArithmetic(PRECISION)
-    target = point.scaled(numbers)
-    start = {
-        "c": _clipped(target.inputs.shape.c, *WITHIN["c"]),
-        "gamma": _clipped(target.gamma, *WITHIN["gamma"]),
-    }
-    begin = double_start(_block(target, start["c"], start["gamma"]), point.even)
-    if begin is None:
-        return None
-    path = _Path(target, numbers.number(start["c"]), numbers.number(start["gamma"]), begin.use_pair, numbers)
-    x = path.correct(0.0, [numbers.number(value) for value in begin.x])
-    if x is None:
-        return None
-    x = path.follow(x)
-    if x is None:
-        return None
-    one = numbers.number(1.0)
-    here = in_all_directions(target, begin.use_pair, x, one)
-    inverse = inverse_jacobian(here, one)
-    velocity = [-value for value in apply(inverse, [equation.gradient[3] for equation in here.equations])]
-    return Iterate(begin.use_pair, x, velocity, inverse, CONVERGED_BITS / 2, CONVERGED_BITS, path.steps)
+DOUBLE_TOLERANCE = 1e-7  # a Newton step below squares to the precision of doubles
+DOUBLE_BITS = 44  # then that many are right, and a step with that Jacobian gains as many
+PRECISION = 300  # bits, on a path
+PATH_TOLERANCE = 0.5**100
+WITHIN_C = (1e-3, 1e3)  # a path starts with c and gamma (in units of nu) in these ranges
+WITHIN_GAMMA = (1e-8, 1e8)
+FIRST_STEP, SMALLEST_STEP = 0.01, 1e-5
 
 
 def starts(point: ExactPoint) -> Iterator[Iterate]:
     """Yield starts for one point, the cheaper one first."""
-    for start in (lambda: double_start(point.double(), point.even), lambda: far_start(point)):
-        found = start()
-        if found is not None:
-            yield found
+    found = double_start(point.double(), point.even)
+    if found is not None:
+        yield found
+    found = far_start(point)
+    if found is not None:
+        yield found
 
 
-def _clipped(value: Any, low: float, high: float) -> Any:
-    return type(value)(low) if value < low else type(value)(high) if value > high else value
+def double_start(problem: Problem, even: bool) -> Iterate | None:
+    """Return the solution of a block of one point in double precision; None if there is none.
+
+    even : a_1 = kappa = 0, where the coordinate F1, proportional to k, vanishes exactly
+    """
+    with np.errstate(all="ignore"):
+        found = coordinates(problem.inputs, problem.gamma, first_guess(problem.inputs, problem.gamma))
+        use_pair = bool(found.use_pair[0])
+        x = np.array(found.pair if use_pair else found.symmetric)[:, 0]
+        current = _newton_in_floats(problem, use_pair, x, even)
+        if current is None:
+            state = iterate(problem)
+            if state.converged[0]:
+                current = _newton_in_floats(problem, bool(state.use_pair[0]), state.chart[:, 0], even)
+    return current
 
 
-def _block(target: Scaled, c: Any, gamma: Any) -> Problem:
-    c, gamma, a, eta, kappa = (
-        np.array([float(x)]) for x in (c, gamma, target.inputs.a, target.inputs.eta, target.inputs.kappa)
+def _newton_in_floats(problem: Problem, use_pair: bool, x: np.ndarray, even: bool) -> Iterate | None:
+    """Newton's method on Python floats: for a single point faster than on arrays."""
+    inputs = problem.inputs
+    shape = inputs.shape._make(float(entry[0]) for entry in inputs.shape)
+    scaled = Scaled(
+        Inputs(shape, float(inputs.a[0]), float(inputs.eta[0]), float(inputs.kappa[0])), float(problem.gamma[0]), None
     )
-    return Problem(Inputs(shapes_of(c), a, eta, kappa), gamma)
+    guess = x.tolist()
+    if even and not use_pair:
+        guess[0] = 0.0
+    found = newton(scaled, use_pair, guess, 1.0, DOUBLE_TOLERANCE)
+    if found is not None:
+        found.right = found.inverse_bits = DOUBLE_BITS
+    return found
+
+
+def far_start(point: ExactPoint) -> Iterate | None:
+    """Follow the solution along lines of log c and log gamma from within double range; None if it is lost."""
+    numbers = MpmathArithmetic(PRECISION)
+    target = point.scaled(numbers)
+    c, gamma = numbers.clip(target.inputs.shape.c, *WITHIN_C), numbers.clip(target.gamma, *WITHIN_GAMMA)
+    floats = (np.array([float(x)]) for x in (c, gamma, target.inputs.a, target.inputs.eta, target.inputs.kappa))
+    c_, gamma_, a_, eta_, kappa_ = floats
+    begin = double_start(Problem(Inputs(shapes_of(c_), a_, eta_, kappa_), gamma_), point.even)
+    return None if begin is None else _Path(target, c, gamma, numbers).follow(begin)
 
 
 class _Path:
-    """The line from (c, gamma) within range at 0 to the target at 1, both in logarithms."""
+    """The line from (c, gamma) within range, at 0, to the target, at 1, in logarithms."""
 
-    def __init__(self, target: Scaled, c: Any, gamma: Any, use_pair: bool, numbers: MpmathArithmetic) -> None:
-        self.target, self.c, self.gamma = target, c, gamma
-        self.use_pair, self.numbers, self.steps = use_pair, numbers, 0
+    def __init__(self, target: Scaled, c: Any, gamma: Any, numbers: MpmathArithmetic) -> None:
+        self.target, self.c, self.gamma, self.numbers = target, c, gamma, numbers
 
     def scaled(self, position: float) -> Scaled:
-        inputs = self.target.inputs
+        """Return the problem at a position."""
         if position == 1:
             return self.target
-        rest = 1 - position
-        c = self.c**rest * inputs.shape.c**position
-        gamma = self.gamma**rest * self.target.gamma**position
+        inputs = self.target.inputs
+        c = self.c ** (1 - position) * inputs.shape.c**position
+        gamma = self.gamma ** (1 - position) * self.target.gamma**position
         shape = inputs.shape if self.c == inputs.shape.c else shape_of(c, bool(c > 1), self.numbers.number(1.0))
         return self.target._replace(inputs=inputs._replace(shape=shape), gamma=gamma)
 
-    def correct(self, position: float, x: list[Any]) -> list[Any] | None:
-        """Newton's method; None if the guess was too far away."""
-        scaled, one = self.scaled(position), self.numbers.number(1.0)
-        for count in range(12):
-            try:
-                here = in_all_directions(scaled, self.use_pair, x, one)
-                step = apply(inverse_jacobian(here, one), [equation.value for equation in here.equations])
-            except ZeroDivisionError:
-                return None
-            self.steps += 1
-            size = max(abs(s) / abs(v) for s, v in zip(step, x, strict=True) if v)
-            if size > LARGEST_CORRECTION * 0.5**count:
-                return None
-            x = [v - s for v, s in zip(x, step, strict=True)]
-            if size < 0.5**CONVERGED_BITS:
-                return x
-        return None
+    def follow(self, begin: Iterate) -> Iterate | None:
+        """Go from 0 to 1, the secant in logarithms as the guess: exact for power laws."""
+        one = self.numbers.number(1.0)
 
-    def follow(self, x: list[Any]) -> list[Any] | None:
-        """Go from 0 to 1 with the secant in logarithms as the guess: exact for power laws."""
-        position, step = 0.0, 0.01
+        def correct(position: float, guess: list[Any]) -> Iterate | None:
+            return newton(self.scaled(position), begin.use_pair, guess, one, PATH_TOLERANCE)
+
+        current = correct(0.0, [self.numbers.number(value) for value in begin.x])
+        position, step, steps = 0.0, FIRST_STEP, 0
         before: tuple[float, list[Any]] | None = None
-        while position < 1:
+        while current is not None and position < 1 and step >= SMALLEST_STEP:
             following = min(position + step, 1.0)
-            found = self.correct(following, _secant(before, (position, x), following))
+            found = correct(following, _secant(before, (position, current.x), following))
             if found is None:
                 step /= 4
-                if step < SMALLEST_STEP:
-                    return None
-            else:
-                before, position, x = (position, x), following, found
-                step *= 2
-        return x
+                continue
+            before, position, current = (position, current.x), following, found
+            step *= 2
+            steps += current.steps
+        if current is None or position < 1:
+            return None
+        current.steps = steps
+        return current
 
 
 def _secant(before: tuple[float, list[Any]] | None, now: tuple[float, list[Any]], position: float) -> list[Any]:
