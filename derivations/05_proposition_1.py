@@ -20,7 +20,7 @@
 # - (c), polynomials: (a) with its denominators cleared;
 # - (d), sums over the three roots of a cubic: (b) with its integrals done,
 #
-# shows that they are one, that (b) has exactly one solution, and that (a) and (c) have seven more. The same equations come
+# shows that they are one, that (b) has exactly one solution, and that (a) and (c) have others, on wrong sheets of a square root. The same equations come
 # out of the engine at the end. Source of the model and of the statement: Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656.
 # Runs in about twelve seconds.
 
@@ -212,8 +212,8 @@ assert column.T * full * column / p == (sp.eye(3) + ghat * some_phi).inv() * gha
 # $$\frac1h = \lambda + \frac{1}{1 + h/c},$$
 #
 # which is the equation of the Marchenko-Pastur transform (derivation 02, with $\gamma = c\lambda$ and $h = c\,m$). So every solution of (b)
-# solves (a). But the equation of a mode is a quadratic: (a) does not say which of its two roots is meant. **Solutions of (a) are
-# solutions of (b) with any of $2^3$ choices of sheets**; only one choice is the transform of a measure. For $a_1 = 0$ the claim
+# solves (a). But the equation of a mode is a quadratic: (a) does not say which of its two roots is meant. **The solutions of (a) are those
+# of (b) with any of the $2^3$ choices of sheets**; only one choice is the transform of a measure. For $a_1 = 0$ the claim
 # follows by continuity.
 
 # %%

@@ -18,8 +18,8 @@
 # | $c > 1$, $\sigma > 0$, 0 inside the bulk of $K$ (always for $d = 0$), $\mu = 0$ | $E \simeq \frac12\sqrt{\omega I_0\gamma}$ |
 # | $c > 1$, 0 outside the bulk of $K$ | $E = O(\gamma^2)$ |
 # | $c = 1$, $\sigma > 0$, $\mu = 0$ | $E \simeq \frac23\bigl(\omega\gamma/(\sigma^2\omega + k(0)^2)\bigr)^{1/3}$ |
-# | $f$ linear, $d = 0$, $\mu = 0$, $c > 1/4$, $c \ne 1$ | $E - (1 - c)_+ \simeq \sqrt{(4c - 1)\gamma/c}/(4|a_1|)$ |
-# | the same at $c = 1$, $c = 1/4$, $c < 1/4$ | $\sqrt\gamma\,(\frac{\sqrt3}4 + \frac12)/|a_1|$, $\frac{\sqrt2}{8}|a_1|^{-3/2}\gamma^{3/4}$, $O(\gamma^2)$ |
+# | $f$ linear, $d = 0$, $\mu = 0$, $c > 1/4$, $c \ne 1$ | $E - (1 - c)_+ \simeq \sqrt{(4c - 1)\gamma/c}/(4\lvert a_1\rvert)$ |
+# | the same at $c = 1$, $c = 1/4$, $c < 1/4$ | $\sqrt\gamma\,(\frac{\sqrt3}4 + \frac12)/\lvert a_1\rvert$, $\frac{\sqrt2}{8}\lvert a_1\rvert^{-3/2}\gamma^{3/4}$, $O(\gamma^2)$ |
 # | $f$ linear, $c < 1$, with signal | $(1 - c)/(1 + r)$, except where $1 + a_1T \to 0$ |
 #
 # Linear regression (derivation 02): $(1 - c)/(1 + r)$ for $c < 1$, $\sqrt\gamma/(2(1 + r))$ at $c = 1$, $O(\gamma^2)$ above. As in derivation 07 on limits, orders are
@@ -92,7 +92,7 @@ assert 0.9e5 < (error("3/5", "37/100", "9/10", "1/100000000") - 0.1) * 10**16 < 
 #
 # $$E_0 = \frac{1 - c}{1 + r}\cdot\frac1g + \sigma^2(1 - c)\int_{x>0}\frac{d\mu_e(x)}{\sigma^2g(1 - c) + t^2} .$$
 #
-# The integral is done below by quadrature against the density of $\mu_e$ (and its outlier), independently of the package. **$E_0 \le 1 - c$ does not hold in general**: with $d \ne 0$ it can be
+# The six integrals are done below by quadrature against the densities of the measures (and their outliers), independently of the package. **$E_0 \le 1 - c$ does not hold in general**: with $d \ne 0$ it can be
 # larger, $(a_1, \nu, c, d, r) = (-0.2, 1, 0.4, 2.5, 4)$: $0.70995$.
 
 # %%
@@ -102,14 +102,28 @@ scaled = q.subs({F: F / eps, P: P / eps, x_u: x_u / eps, R: R * eps}, simultaneo
 assert sp.simplify(eps * scaled - q) == 0
 
 
-# mu_e has its outlier at T = -1/r (r > sqrt c, so that |T| < c^{-1/2}); its place and mass
+# the spiked overlaps of derivation 06; each has its outlier at T = -1/r (r > sqrt c, so that |T| < c^{-1/2})
 r, T_ = sp.symbols("r T", positive=True)
+av, bv, ab = sp.symbols("a_mu b_mu ab", real=True)
 z_T = (c * T_ - 1) * (1 - T_) / (c * T_)
-OVERLAP = c * T_ / ((1 - T_) * (1 + r * T_))
-outlier = {T_: -1 / r}
-assert sp.simplify(z_T.subs(outlier) - (1 + r) * (1 / r + 1 / c)) == 0
-residue = sp.cancel(OVERLAP * (1 + r * T_)).subs(outlier) / r * sp.diff(z_T, T_).subs(outlier)  # of the overlap in z
-assert sp.simplify(-residue - (r**2 - c) / (r * (1 + r))) == 0
+EE = c * T_ / ((1 - T_) * (1 + r * T_))
+EV = sp.sqrt(c) * av * T_ / (1 + r * T_)
+AB = T_ * (ab + av * bv * (1 - T_) / (1 + r * T_))
+assert sp.simplify(z_T.subs(T_, -1 / r) - (1 + r) * (1 / r + 1 / c)) == 0
+
+
+def outlier_mass(overlap):
+    """Return minus the residue in z at the outlier."""
+    return sp.factor(-(sp.cancel(overlap * (1 + r * T_)) * sp.diff(z_T, T_)).subs(T_, -1 / r) / r)
+
+
+assert sp.simplify(outlier_mass(EE) - (r**2 - c) / (r * (1 + r))) == 0
+assert sp.simplify(outlier_mass(EV) - av * (r**2 - c) / (sp.sqrt(c) * r**2)) == 0
+assert sp.simplify(outlier_mass(AB) - av * bv * (r**2 - c) * (1 + r) / (c * r**3)) == 0
+MEASURES = {
+    name: (sp.lambdify((T_, c, r, av, bv, ab), overlap), sp.lambdify((c, r, av, bv, ab), outlier_mass(overlap)))
+    for name, overlap in (("ee", EE), ("ev", EV), ("ab", AB))
+}
 
 
 def bulk_nodes(c_, count=4000):
@@ -120,8 +134,11 @@ def bulk_nodes(c_, count=4000):
     return nodes, density * 2 * np.sin(angle) / np.sqrt(c_) * np.pi / (count + 1), np.exp(1j * angle) / np.sqrt(c_)
 
 
-def ridgeless(a1, nu, c_, d, r):
-    """Return E_0 for w = 0 and c < 1."""
+SLOPE = a1  # the symbol: the function has an argument of that name
+
+
+def ridgeless(a1, nu, c_, d, overlaps):
+    """Return E_0 for c < 1; `overlaps` are mu.mu, mu.w_K, mu.w_Q, w_K.w_K, w_Q.w_Q, w_K.w_Q."""
     s2 = (nu - a1**2) / c_
     nodes, weights, circle = bulk_nodes(c_)
     assert abs(weights.sum() - c_) < 1e-12  # the mass of x > 0
@@ -134,29 +151,46 @@ def ridgeless(a1, nu, c_, d, r):
     found = root(system, [0.5, 0.0], tol=1e-13)
     assert found.success
     g, tau = np.exp(found.x[0]), found.x[1]
+    rr, mK, mQ, KK, QQ, KQ = overlaps
 
-    def integrand(x):
-        return s2 * (1 - c_) / (s2 * g * (1 - c_) + (a1 * x + d - a1 - s2 * tau) ** 2)
+    def limits(x):
+        """gamma M_11, M_12, M_22/gamma at x > 0."""
+        line = a1 * x + d - a1 - s2 * tau
+        level = s2 * g * (1 - c_) + line**2
+        return s2 * (1 - c_) / level, line / level, -g / level
 
-    transform = c_ * circle / ((1 - circle) * (1 + r * circle))  # of mu_e: its density is |Im|/pi
-    noise = c_ * circle / (1 - circle)
-    total = (weights * transform.imag / noise.imag * integrand(nodes)).sum()
-    if r > np.sqrt(c_):  # the outlier
-        total += (r**2 - c_) / (r * (1 + r)) * integrand((1 + r) * (1 / r + 1 / c_))
-    return (1 - c_) / (1 + r) / g + total
+    def total(entry, name, *products):
+        """Integral over x > 0 of an entry of M against the measure of an overlap: its density is |Im|/pi, its outlier a mass."""
+        transform, mass = MEASURES[name]
+        values = (*products, 0.0, 0.0)[:3]
+        bulk = weights * transform(circle, c_, rr, *values).imag / (c_ * circle / (1 - circle)).imag
+        result = (bulk * limits(nodes)[entry]).sum()
+        if rr > np.sqrt(c_):
+            result += mass(c_, rr, *values) * limits((1 + rr) * (1 / rr + 1 / c_))[entry]
+        return result
+
+    sums = {
+        F: (1 - c_) / (1 + rr) / g + total(0, "ee", 0.0),
+        x_u: total(0, "ev", mQ),
+        x_v: total(1, "ev", mK),
+        P: total(0, "ab", mQ, mQ, QQ),
+        T: total(1, "ab", mQ, mK, KQ),
+        R: total(2, "ab", mK, mK, KK),
+    }
+    return float(q.subs({**sums, SLOPE: a1}))
 
 
-for point in ((0.6, 0.5, 0.5, 0.0, 0.5), (0.6, 0.5, 0.5, 0.0, 2.0), (-0.2, 1.0, 0.4, 2.5, 4.0)):
-    a_, nu_, c_, d_, r_ = (str(sp.nsimplify(v)) for v in point)
-    assert abs(ridgeless(*point) - error(a_, nu_, c_, "1/10000000000", d_, Overlaps(r_))) < 1e-8
-assert abs(ridgeless(-0.2, 1.0, 0.4, 2.5, 4.0) - 0.70995) < 1e-5
-generic = Overlaps("3/2", "1/2", "-3/5", "13/10", "7/10", "-2/5")
-approaches(
-    lambda u: error("3/5", "1/2", "1/2", u, overlaps=generic),
-    error("3/5", "1/2", "1/2", "1e-14", overlaps=generic),
-    "1/100000",
-    2,
-)
+for point, overlaps in (
+    ((0.6, 0.5, 0.5, 0.0), (0.5, 0, 0, 0, 0, 0)),
+    ((0.6, 0.5, 0.5, 0.0), (2.0, 0, 0, 0, 0, 0)),
+    ((-0.2, 1.0, 0.4, 2.5), (4.0, 0, 0, 0, 0, 0)),
+    ((0.6, 0.5, 0.5, 0.3), (1.5, 0.5, -0.6, 1.3, 0.7, -0.4)),
+    ((0.6, 0.5, 0.8, 0.0), (0.5, 0.4, 0.4, 1.0, 1.0, 0.5)),
+):
+    a_, nu_, c_, d_ = (str(sp.nsimplify(v)) for v in point)
+    exact = Overlaps(*(str(sp.nsimplify(v)) for v in overlaps))
+    assert abs(ridgeless(*point, overlaps) - error(a_, nu_, c_, "1/10000000000", d_, exact)) < 1e-8
+assert abs(ridgeless(-0.2, 1.0, 0.4, 2.5, (4.0, 0, 0, 0, 0, 0)) - 0.70995) < 1e-5
 
 # %% [markdown]
 # ## $c > 1$: zero inside the bulk of $K$

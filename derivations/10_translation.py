@@ -17,13 +17,13 @@
 #
 # | the paper | here | where |
 # | --- | --- | --- |
-# | interpolation error (version 1: **in-context memorization error**) | $E = \frac1n\|y - A^Tw^*\|^2$ | derivation 03 |
+# | interpolation error (version 1: **in-context memorization error**) | $E = \frac1n\lVert y - A^Tw^*\rVert^2$ | derivation 03 |
 # | nonlinear attention, $X\,K_X$ | features $A = XK$ ($p \times n$), $W_V$ absorbed by the probe $w$ | 04 |
 # | attention kernel, entrywise $f$ | $K = f(X^T(I + w_Kw_Q^T)X/\sqrt p)/\sqrt p$, diagonal replaced by $d$ ($d = 0$ unless said) | 04 |
 # | Assumption 1: low-rank $W_K^TW_Q$ | $I_p + w_Kw_Q^T$, vectors of norm $O(1)$ | 06 |
-# | signal-plus-noise tokens | $X = \mu y^T + Z$, $y \in \{\pm1\}^n$ balanced, $|\mu| = O(1)$ | 04 |
+# | signal-plus-noise tokens | $X = \mu y^T + Z$, $y \in \{\pm1\}^n$ balanced, $\lvert\mu\rvert = O(1)$ | 04 |
 # | Hermite coefficients $a_1$, $\nu$ | $a_1 = E\,\xi f(\xi)$, $\nu = E f(\xi)^2$, for the orthonormal $h_k$ | 01 |
-# | regularization $\gamma$ | ridge in $\frac1n\|y - A^Tw\|^2 + \gamma\|w\|^2$ (not divided by 2, not multiplied by $n$) | 03 |
+# | regularization $\gamma$ | ridge in $\frac1n\lVert y - A^Tw\rVert^2 + \gamma\lVert w\rVert^2$ (not divided by 2, not multiplied by $n$) | 03 |
 # | deterministic equivalent $Q(\gamma) \leftrightarrow m(\gamma)I_n$ (Proposition 1) | $m = g_{uu}$ | 05 |
 # | limit of the interpolation error (Theorem 1) | $E = -\gamma^2\,dq/d\gamma$, $q = \lim\frac1ny^TQy$ | 06 |
 # | linear regression, the yardstick | features $X$ at the same $\gamma$ | 02 |
@@ -80,7 +80,7 @@ assert y - A.T * best == gamma * (A.T * A / n + gamma * sp.eye(n)).inv() * y
 # | finite $\nu = E f(\xi)^2$ | the same | $\nu \to \infty$ as a limit (07) |
 # | $\gamma > 0$ | the same | $\gamma \to 0$ with rates (07) |
 # | diagonal removed | any constant $d$ | $d = a_1$, $1$, skip connections ($\kappa \to \kappa + \alpha$) |
-# | existence and uniqueness of the solution | Earle-Hamilton for form (b) (05) | a branch for every form; seven spurious solutions of (a) exhibited |
+# | existence and uniqueness of the solution | Earle-Hamilton for form (b) (05) | spurious solutions of form (a) exhibited, one on each wrong choice of sheets |
 # | Gaussian noise | third and fourth moments matter only through $a_2$ | 09: skewed noise |
 #
 # Two remarks on the statement itself. *At $a_1 = 0$ the limit is continuous*: the formulas with $1/a_1$ in them have a finite limit. *Only five numbers of the weights enter*, since $(w_K, w_Q)$ and
