@@ -1,9 +1,10 @@
 """Time of a simulated trial beside the matrix products and the factorisation it needs.
 
-    python benchmarks/simulation.py [--n 2048] [--p 2048] [--rounds 5] [--gammas]
+    python benchmarks/simulation.py [--n 2048] [--p 2048] [--rounds 5] [--cpu] [--gammas]
 
 Prints the best time of each over the rounds, taken in turn so that a busy machine disturbs all alike, and the peak
-memory of the process. With --gammas: many gammas by one tridiagonalisation against one Cholesky factor each.
+memory of the process. With --cpu: processor time on one BLAS thread, which other processes disturb least. With
+--gammas: many gammas by one tridiagonalisation against one Cholesky factor each.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy.linalg import blas, lapack
+from threadpoolctl import threadpool_limits
 
 from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.linear_regression import linear_regression_specification
@@ -30,13 +32,16 @@ MODELS = {
 }
 
 
-def best_times(tasks: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+Clock = Callable[[], float]
+
+
+def best_times(tasks: Mapping[str, Callable[[], object]], rounds: int, clock: Clock) -> dict[str, float]:
     best = dict.fromkeys(tasks, np.inf)
     for _ in range(rounds):
         for name, task in tasks.items():
-            start = time.perf_counter()
+            start = clock()
             task()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], clock() - start)
     return best
 
 
@@ -54,7 +59,7 @@ def needed(n: int, p: int, symmetric: bool) -> Callable[[], object]:
     return run
 
 
-def trial_table(n: int, p: int, rounds: int) -> None:
+def trial_table(n: int, p: int, rounds: int, clock: Clock) -> None:
     seed = trial_seeds(0, 1)[0]
     specifications = {
         f"attention, {name}": attention_specification(np.tanh, overlaps, n, p, [0.1])
@@ -66,7 +71,7 @@ def trial_table(n: int, p: int, rounds: int) -> None:
         for name, specification in specifications.items()
     }
     tasks |= {"needed, symmetric": needed(n, p, True), "needed, general": needed(n, p, False)}
-    times = best_times(tasks, rounds)
+    times = best_times(tasks, rounds, clock)
     print(f"n = {n}, p = {p}: best of {rounds}, seconds")
     for name, seconds in times.items():
         base = times["needed, general" if name.endswith("general") else "needed, symmetric"]
@@ -76,7 +81,7 @@ def trial_table(n: int, p: int, rounds: int) -> None:
     print(f"  peak memory of the process {peak:.2f} GiB ({n * p * 8 / 2**30:.3f} GiB an n x p array)")
 
 
-def gamma_table(rounds: int) -> None:
+def gamma_table(rounds: int, clock: Clock) -> None:
     print("seconds: one Cholesky factor (solve twice, trace), the tridiagonalisation, each gamma on it; break-even")
     for m in (128, 256, 512, 1024, 2048):
         A = np.random.default_rng(0).standard_normal((m, 2 * m))
@@ -94,7 +99,7 @@ def gamma_table(rounds: int) -> None:
             solver.trace_inverse()
 
         tasks = {"cholesky": cholesky, "reduce": lambda gram=gram: TridiagonalSolver(gram), "each": each}
-        times = best_times(tasks, rounds)
+        times = best_times(tasks, rounds, clock)
         even = times["reduce"] / (times["cholesky"] - times["each"])
         row = " ".join(f"{times[name]:9.5f}" for name in tasks)
         print(f"  m = {m:5d} {row}   from {even:5.1f} gammas")
@@ -106,11 +111,14 @@ def main() -> None:
     parser.add_argument("--p", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--gammas", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
     arguments = parser.parse_args()
-    if arguments.gammas:
-        gamma_table(arguments.rounds)
-    else:
-        trial_table(arguments.n, arguments.p, arguments.rounds)
+    clock = time.process_time if arguments.cpu else time.perf_counter
+    with threadpool_limits(1 if arguments.cpu else None, "blas"):
+        if arguments.gammas:
+            gamma_table(arguments.rounds, clock)
+        else:
+            trial_table(arguments.n, arguments.p, arguments.rounds, clock)
 
 
 if __name__ == "__main__":

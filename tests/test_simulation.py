@@ -227,6 +227,20 @@ def test_bad_arguments(changes: dict[str, object], error: type[Exception], messa
         simulate_attention(**(arguments | changes))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"mu_mu": -1}, ValueError, "mu_mu: got -1"),
+        ({"mu_mu": "1"}, TypeError, "mu_mu: got '1'"),
+        ({"mu_mu": 2, "mu": [1, 0, 0]}, ValueError, r"mu: got mu \. mu = 1; allowed: 2"),
+        ({"gammas": [-1]}, ValueError, "gammas: got -1"),
+    ],
+)
+def test_bad_arguments_of_regression(changes: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        simulate_linear_regression(**({"mu_mu": 0, "n": 4, "p": 3, "gammas": [0.1]} | changes))  # type: ignore[arg-type]
+
+
 def test_f_sees_no_score_of_a_token_with_itself() -> None:
     """A replaced diagonal and the unset triangle are never evaluated: no warning, no overflow from there."""
     scores: list[float] = []

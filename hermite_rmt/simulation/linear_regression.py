@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hermite_rmt.simulation.checks import positive_gammas
+from hermite_rmt.simulation.checks import finite_number, positive_gammas
 from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import RawFeatures
 from hermite_rmt.simulation.noise import Noise
@@ -25,6 +25,8 @@ def linear_regression_specification(
     mu: Any = None,
 ) -> Specification:
     """Check the arguments of `simulate_linear_regression` and return what its trials run on."""
+    if mu_mu is not None and finite_number(mu_mu, "mu_mu") < 0:
+        raise ValueError(f"mu_mu: got {mu_mu}; allowed: a squared norm, at least 0")
     overlaps = None if mu_mu is None else (mu_mu, 0, 0, 0, 0, 0)
     tokens = token_model(n, p, overlaps, (mu, None, None), labels, noise)
     return Specification(tokens, RawFeatures(), positive_gammas(gammas))
