@@ -102,6 +102,8 @@ class Arithmetic:
 
     def solve(self, matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Solve a linear system, rows scaled to equal size."""
+        if not len(right):
+            return right
         if self.precision is not None:
             return _eliminate(matrix, right)
         size = np.max(np.abs(matrix), axis=1)

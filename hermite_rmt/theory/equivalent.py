@@ -31,6 +31,7 @@ from hermite_rmt.theory.values import Number, read_number, read_points, require_
 
 DOUBLE_DIGITS = 17
 PRECISIONS = (None, 200, 600)  # bits to follow a path with: more where less did not do
+REMEMBERED = 256  # paths kept
 SMALL = 4  # unknowns of a system that is eliminated as far as it goes
 
 
@@ -63,6 +64,7 @@ class DeterministicEquivalent:
         self._bulk_node = without_low_rank(self._node)
         self.ratios = dict(self._reader.ratios)
         self._compiled: dict[Any, CompiledEquations] = {}
+        self._paths: dict[Any, Any] = {}
 
     @cached_property
     def plain_pencil(self) -> Pencil:
@@ -296,7 +298,7 @@ class DeterministicEquivalent:
         reasons: list[str] = []
         for precision in PRECISIONS:
             try:
-                start, steps, notes = physical_branch(dyson, bulk, point, precision)
+                start, steps, notes = self._branch(dyson, bulk, point, precision)
                 extra = len(compiled.system.unknowns) - len(start)
                 notes = notes if precision is None else (*notes, f"followed with {precision} bits")
                 return refine(compiled, exact, [*start, *[0] * extra], digits, steps, notes)
@@ -305,6 +307,17 @@ class DeterministicEquivalent:
             except ContinuationError as reason:
                 reasons.append(str(reason))
         raise _failure(Outcome.NOT_CONVERGED, "; ".join(dict.fromkeys(reasons)), digits)
+
+    def _branch(
+        self, dyson: Dyson, bulk: CompiledEquations, point: Mapping[Any, Number], precision: int | None
+    ) -> tuple[Any, int, tuple[str, ...]]:
+        """Return `physical_branch`, remembered: a form and its derivative follow one path."""
+        key = (id(bulk), precision, tuple(sorted((str(s), number.text) for s, number in point.items())))
+        if key not in self._paths:
+            if len(self._paths) >= REMEMBERED:
+                self._paths.clear()
+            self._paths[key] = physical_branch(dyson, bulk, point, precision)
+        return self._paths[key]
 
 
 def _failure(outcome: Outcome, reason: str, digits: int) -> SolveError:

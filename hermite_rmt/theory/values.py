@@ -26,6 +26,11 @@ class Number:
             return self.real.mpf(precision)
         return local_context(precision).mpc(self.real.mpf(precision), self.imag.mpf(precision))
 
+    @property
+    def text(self) -> str:
+        """Canonical text: equal texts mean equal numbers."""
+        return self.real.text if self.imag is None else f"{self.real.text} + i {self.imag.text}"
+
     def __complex__(self) -> complex:
         return complex(float(self.real), float(self.imag) if self.imag is not None else 0.0)
 
