@@ -177,6 +177,33 @@ for n in range(9):
     assert hermite_value(k, sp.S.Zero).subs(k, n) == sp.hermite_prob(n, 0)
 
 # %% [markdown]
+# ## Real powers
+#
+# For $f = |x|^q$ or $\operatorname{sgn}(x) |x|^q$, $x f' = q f$. Write $R_k = E f\,\mathrm{He}_k$. Stein's identity on $x f$ gives
+# $E (x f)\,\mathrm{He}_{k+1} = E (f + x f')\,\mathrm{He}_k = (1 + q) R_k$, and by $x\,\mathrm{He}_{k+1} = \mathrm{He}_{k+2} + (k + 1) \mathrm{He}_k$ the left
+# side is $R_{k+2} + (k + 1) R_k$:
+#
+# $$R_{k+2} = (q - k)\,R_k.$$
+#
+# So $R_{2j} = M(q)\,q (q - 2) \cdots (q - 2j + 2)$ for $|x|^q$ and $R_{2j+1} = M(q + 1)\,(q - 1)(q - 3) \cdots$ for $\operatorname{sgn}(x) |x|^q$,
+# with $M(q) = E |\xi|^q = 2^{q/2}\,\Gamma(\tfrac{q+1}{2})/\sqrt\pi$, all for $q > -1$.
+
+# %%
+q, r = sp.symbols("q r", positive=True)
+moment = 2 ** (q / 2) * sp.gamma((q + 1) / 2) / sp.sqrt(sp.pi)
+# the substitution u = r^2/2 in 2 r^q phi(r) dr
+substituted = (2 * r**q * phi.subs(x, r) / r).subs(r, sp.sqrt(2 * t))
+assert sp.simplify(substituted / (2 ** (q / 2) / sp.sqrt(sp.pi) * t ** ((q - 1) / 2) * sp.exp(-t)) - 1) == 0
+for n in range(6):
+    # x f He_{n+1} = f He_{n+2} + (n + 1) f He_n, whatever f
+    assert sp.expand(x * he(n + 1) - he(n + 2) - (n + 1) * he(n)) == 0
+    # polynomial powers: the rule on x^(2m) against E x^(2m) He_k = (2m)!/(2^j j!), j = m - k/2
+    for m in range(n // 2, 6):
+        direct = sp.factorial(2 * m) / (2 ** (m - n // 2) * sp.factorial(m - n // 2))
+        falling = sp.prod([2 * m - 2 * i for i in range(n // 2)])
+        assert sp.simplify(moment.subs(q, 2 * m) * falling - direct) == 0
+
+# %% [markdown]
 # ## What comes out
 #
 # The familiar nonlinearities, for all $k$.
@@ -222,6 +249,7 @@ samples = [
     sp.Abs(X**2 - rational(1, 2)),
     formulas.elu(X, rational(1, 2)),
     formulas.gelu(X) * sp.sign(X),
+    sp.Abs(X) ** sp.Rational(1, 3) * (1 + sp.sign(X)),
 ]
 for f in samples:
     by_quadrature = quadrature.coefficients(Integrand.of_expression(f), 4, 25)

@@ -42,6 +42,13 @@ clips = st.builds(lambda a, w: formulas.clip(X, a, a + w), points, rationals(Fra
 gelus = slopes.map(lambda b: formulas.gelu(b * X))
 tails = st.builds(lambda a, b: formulas.elu(X, a) * sp.exp(b * X), slopes, rationals(-1, Fraction(1, 2)))
 
+powers = st.builds(
+    lambda f, q: f(X) ** abs(q) if f is formulas.relu else f(X) ** q,
+    st.sampled_from([sp.Abs, formulas.relu, lambda x: sp.Max(x, -2 * x)]),
+    # E f^2 has to exist: the exponent stays above -1/2
+    rationals(Fraction(-2, 5), 3, 5).filter(lambda q: not q.is_Integer),
+)
+
 smooth = st.one_of(polynomials, exponentials, waves, gaussians, errors, gelus)
 piecewise = st.one_of(ramps, steps, kinks, clips)
-members = st.one_of(smooth, piecewise, tails)
+members = st.one_of(smooth, piecewise, tails, powers)

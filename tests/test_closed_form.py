@@ -45,14 +45,14 @@ def check_against_quadrature(f, order, digits):
         assert close(number(form.coefficient(k)), value, digits - 1)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(members)
 def test_coefficients_agree_with_quadrature(f):
     check_against_quadrature(f, 4, 20)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(members)
 def test_coefficients_agree_with_quadrature_to_more_digits(f):
     check_against_quadrature(f, 8, 45)
@@ -188,6 +188,8 @@ SYMBOLIC = [
     sp.Abs(X**2 - 1),
     formulas.elu(X),
     sp.sign(X - 1),
+    sp.Abs(X) ** sp.Rational(-1, 4),
+    formulas.relu(X) ** sp.Rational(3, 2) + X**2,
 ]
 
 
@@ -220,6 +222,7 @@ NEGATIVE = sp.Symbol("n", negative=True)
         sp.erf(A * X + T),
         A * X**2 + T,
         formulas.gelu(A * X),
+        formulas.relu(X) ** P,
     ],
     ids=str,
 )
@@ -261,6 +264,16 @@ def test_a_parameter_keeps_its_own_symbol():
         (sp.exp(X), [sp.sqrt(sp.E), sp.sqrt(sp.E), sp.sqrt(sp.E / 2)], sp.exp(2)),
         (sp.cos(X), [sp.exp(-sp.S.Half), 0, -sp.exp(-sp.S.Half) / sp.sqrt(2)], (1 + sp.exp(-2)) / 2),
         (sp.Abs(sp.erf(X)), [2 / sp.pi * sp.atan(sp.sqrt(2))], 2 / sp.pi * sp.asin(sp.Rational(2, 3))),
+        (
+            sp.sqrt(sp.Abs(X)),
+            [2 ** sp.Rational(1, 4) * sp.gamma(sp.Rational(3, 4)) / sp.sqrt(sp.pi), 0],
+            sp.sqrt(2 / sp.pi),
+        ),
+        (
+            X / sp.Abs(X) ** sp.Rational(5, 4),
+            [0, 2 ** sp.Rational(3, 8) * sp.gamma(sp.Rational(7, 8)) / sp.sqrt(sp.pi)],
+            None,
+        ),
         (sp.exp(X**2 / 5), [sp.sqrt(sp.Rational(5, 3)), 0], sp.sqrt(5)),
     ],
     ids=str,
@@ -269,7 +282,8 @@ def test_known(f, coefficients, energy):
     form = closed(f)
     for k, value in enumerate(coefficients):
         assert sp.simplify(form.coefficient(k) - value) == 0
-    assert sp.simplify(form.squared().coefficient(0) - energy) == 0
+    if energy is not None:
+        assert sp.simplify(form.squared().coefficient(0) - energy) == 0
 
 
 @pytest.mark.parametrize("order", [0, 1, 5, 40])
@@ -330,6 +344,9 @@ def test_many_pieces():
         sp.Piecewise((X, X > 0)),
         sp.I * X,
         X ** sp.Rational(1, 3),
+        1 / sp.Abs(X),
+        sp.sqrt(sp.Abs(X - 1)),
+        sp.sqrt(sp.Abs(X)) * sp.exp(X),
         sp.exp(sp.I * X),
     ],
     ids=str,

@@ -18,6 +18,7 @@ from hermite_rmt.hermite.closed_form.constants import with_plain_constants
 from hermite_rmt.hermite.closed_form.exact import ExactExpectations
 from hermite_rmt.hermite.closed_form.numeric import hermite_expectations, settled
 from hermite_rmt.hermite.closed_form.piecewise import squared
+from hermite_rmt.hermite.closed_form.powers import power_and_weights
 from hermite_rmt.hermite.closed_form.reading import read
 from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, start
 from hermite_rmt.hermite.closed_form.symbolic import symbolic_expectation
@@ -53,7 +54,7 @@ class ClosedForm:
     @cached_property
     def is_complete(self) -> bool:
         """Whether every constant is known, so that all coefficients are."""
-        return not any(start(atom).has(UNKNOWN) for atom in self._function.by_atom())
+        return not any(atom.power == 0 and start(atom).has(UNKNOWN) for atom in self._function.by_atom())
 
     @cached_property
     def parity(self) -> str | None:
@@ -97,6 +98,9 @@ class ClosedForm:
 
 
 def _integrable(function: Combination) -> Combination:
-    for atom in function.by_atom():
-        start(atom)
+    for atom, degree in function.terms:
+        if atom.power == 0:
+            start(atom)
+        else:
+            power_and_weights(atom, degree)
     return function

@@ -20,7 +20,7 @@ class NotClosedError(Exception):
 
 @dataclass(frozen=True)
 class Atom:
-    """exp(quadratic x^2 + linear x) wave(chirp x^2 + frequency x) prod erf(b x + c) [x > edge].
+    """exp(quadratic x^2 + linear x) wave(chirp x^2 + frequency x) prod erf(b x + c) |x|^power [x > edge].
 
     `wave` is "cos" or "sin" ("" for 1), `errors` the pairs (b, c), `edge` may be minus infinity. All numbers are
     exact real SymPy constants.
@@ -33,6 +33,7 @@ class Atom:
     wave: str = ""
     errors: tuple[tuple[Expr, Expr], ...] = ()
     edge: Expr = S.NegativeInfinity
+    power: Expr = S.Zero
 
     @property
     def is_step(self) -> bool:
@@ -49,16 +50,18 @@ class Atom:
         """The complex linear coefficient of the exponent."""
         return self.linear + S.ImaginaryUnit * self.frequency
 
-    def product(self, other: Atom) -> Iterator[tuple[Atom, Expr]]:
-        """Yield the atoms and factors whose sum is the product."""
+    def product(self, other: Atom) -> Iterator[tuple[Atom, int, Expr]]:
+        """Yield (atom, degree, factor): the product is the sum of factor * x^degree * atom."""
         joined = Atom(
             quadratic=self.quadratic + other.quadratic,
             linear=self.linear + other.linear,
             errors=tuple(sorted(self.errors + other.errors, key=sympy.default_sort_key)),
             edge=later(self.edge, other.edge),
+            power=self.power + other.power,
         )
         for factor, chirp, frequency, wave in _waves(self, other):
-            yield from oscillating(replace(joined, chirp=chirp, frequency=frequency, wave=wave), factor)
+            for atom, signed in oscillating(replace(joined, chirp=chirp, frequency=frequency, wave=wave), factor):
+                yield from _without_whole_power(atom, signed)
 
 
 ONE = Atom()
@@ -85,6 +88,19 @@ def oscillating(atom: Atom, factor: Expr) -> Iterator[tuple[Atom, Expr]]:
         yield flipped, -factor if atom.wave == "sin" else factor
     else:
         yield atom, factor
+
+
+def _without_whole_power(atom: Atom, factor: Expr) -> Iterator[tuple[Atom, int, Expr]]:
+    """Yield `atom` times `factor` with |x|^n, n = 0, 1, 2..., written as x^n or x^n sgn(x)."""
+    if not (atom.power.is_Integer and atom.power >= 0):
+        yield atom, 0, factor
+        return
+    degree, plain = int(atom.power), replace(atom, power=S.Zero)
+    if degree % 2 == 0:
+        yield plain, degree, factor
+    else:  # sgn(x) = 2 [x > 0] - 1
+        yield replace(plain, edge=later(plain.edge, S.Zero)), degree, 2 * factor
+        yield plain, degree, -factor
 
 
 def _waves(left: Atom, right: Atom) -> Iterator[tuple[Expr, Expr, Expr, str]]:
@@ -141,8 +157,8 @@ class Combination:
         product = Combination()
         for (left, m), a in self.terms.items():
             for (right, n), b in other.terms.items():
-                for atom, factor in left.product(right):
-                    product._accumulate((atom, m + n), a * b * factor)
+                for atom, degree, factor in left.product(right):
+                    product._accumulate((atom, m + n + degree), a * b * factor)
         return product
 
     def times(self, factor: Expr) -> Combination:
@@ -186,6 +202,7 @@ class Combination:
                         atom.wave,
                         tuple((changed(b), changed(c)) for b, c in atom.errors),
                         changed(atom.edge),
+                        changed(atom.power),
                     ),
                     degree,
                 ): changed(value)

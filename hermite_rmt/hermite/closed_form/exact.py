@@ -10,6 +10,7 @@ import sympy
 from sympy import QQ, QQ_I, S
 from sympy.simplify.fu import TR8
 
+from hermite_rmt.hermite.closed_form import powers
 from hermite_rmt.hermite.closed_form.algebra import ONE, Atom, Combination, NotClosedError
 from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, expectations, parameters, times_hermite
 
@@ -77,8 +78,8 @@ class Exact:
         if not self._generators:
             return self._split(element)
         real, imaginary = [], []
-        for powers, coefficient in element.terms():
-            monomial = sympy.Mul(*(g**power for g, power in zip(self._generators, powers, strict=True)))
+        for exponents, coefficient in element.terms():
+            monomial = sympy.Mul(*(g**power for g, power in zip(self._generators, exponents, strict=True)))
             x, y = self._split(coefficient)
             real.append(x * monomial)
             imaginary.append(y * monomial)
@@ -119,6 +120,11 @@ class Expectation:
         """Yield (constant, coefficient) whose products sum to the expectation."""
         if self.atom == ONE:
             yield S.One, _of_polynomial(self.polynomial, k)
+            return
+        if self.atom.power != 0:
+            for degree, value in self.polynomial.items():
+                constant, factor = powers.exact(self.atom, degree, k)
+                yield constant, value * factor
             return
         top = k + max(self.polynomial)
         if len(self._known) <= top:

@@ -10,7 +10,8 @@ import sympy
 from mpmath import libmp
 
 from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits, local_context
-from hermite_rmt.hermite.closed_form.algebra import Combination
+from hermite_rmt.hermite.closed_form import powers
+from hermite_rmt.hermite.closed_form.algebra import Atom, Combination
 from hermite_rmt.hermite.closed_form.recurrence import expectations, times_hermite
 
 Expr = Any
@@ -49,6 +50,10 @@ def hermite_expectations(function: Combination, order: int, precision: int, pari
     context = arithmetic.context
     totals = [context.zero] * (order + 1)
     for atom, polynomial in function.by_atom().items():
+        if atom.power != 0:
+            for degree, value in polynomial.items():
+                _add_powers(totals, atom, degree, arithmetic.scalar(value), arithmetic)
+            continue
         values = expectations(atom, order + max(polynomial), arithmetic)
         numbers = {degree: arithmetic.scalar(value) for degree, value in polynomial.items()}
         part = context.im if atom.wave == "sin" else context.re
@@ -60,6 +65,19 @@ def hermite_expectations(function: Combination, order: int, precision: int, pari
         norm *= k
         totals[k] /= context.sqrt(norm)
     return totals
+
+
+def _add_powers(totals: list[Any], atom: Atom, degree: int, factor: Any, arithmetic: Floating) -> None:
+    """Add factor E[x^degree |x|^power He_k] to totals[k] for all k."""
+    q, *weights = powers.power_and_weights(atom, degree)
+    for first, weight in enumerate(weights):
+        if weight == 0:
+            continue
+        base = arithmetic.scalar(q - first)
+        product = factor * arithmetic.scalar(weight * powers.absolute_moment(q + first))
+        for step, k in enumerate(range(first, len(totals), 2)):
+            totals[k] += product
+            product *= base - 2 * step
 
 
 def settled(evaluate: Callable[[int], list[Any]], digits: int | None, is_zero: Callable[[int], bool]) -> list[Any]:

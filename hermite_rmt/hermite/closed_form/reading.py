@@ -61,7 +61,31 @@ def _pow(expression: Expr) -> Combination:
         return read(sympy.exp(exponent * sympy.log(base)))
     if exponent.is_Integer and 0 < exponent <= _LARGEST_POWER:
         return read(base) ** int(exponent)
-    raise NotClosedError(f"the power {exponent}")
+    if X in exponent.free_symbols:
+        raise NotClosedError(f"the power {exponent}")
+    return _real_power(base, exponent)
+
+
+def _real_power(base: Expr, exponent: Expr) -> Combination:
+    """Read a real power of c |x|^m, with other c for x < 0 and x > 0."""
+    parts = []
+    for piece in piecewise.pieces(read(base)):
+        if piece.left not in (S.NegativeInfinity, S.Zero):
+            raise NotClosedError("a real power that vanishes elsewhere than at 0")
+        if not piece.coefficients:
+            if not exponent.is_positive:
+                raise NotClosedError("a negative power of 0")
+            parts.append((piece.left, Combination()))
+            continue
+        *lower, factor = piece.coefficients
+        size = factor * S.NegativeOne ** (len(lower) if piece.right == 0 else 0)
+        # x < 0 < x in one piece: an even degree keeps its sign
+        odd = piece.left is S.NegativeInfinity and piece.right is S.Infinity and len(lower) % 2
+        if any(lower) or odd or not size.is_positive:
+            raise NotClosedError("a real power of something that is not a positive multiple of |x|^m")
+        part = Combination({(Atom(power=len(lower) * exponent), 0): size**exponent})
+        parts.append((piece.left, _ONE * part))
+    return piecewise.assembled(parts)
 
 
 def _on_pieces(argument: Expr, degree: int, build: Callable[[list[Expr]], Combination]) -> Combination:
@@ -127,8 +151,9 @@ def sign(expression: Expr) -> Combination:
         for factor in expression.args:
             product = product * sign(factor)
         return product
-    if expression.is_Pow and expression.exp.is_Integer:
-        return sign(expression.base) ** (1 if expression.exp % 2 else 2)
+    if expression.is_Pow and X not in expression.exp.free_symbols:
+        # a real power other than a whole one is a power of something positive
+        return sign(expression.base) ** (1 if expression.exp.is_odd else 2)
     factored = sympy.factor_terms(expression)
     if factored.is_Mul:
         return sign(factored)

@@ -116,6 +116,8 @@ def start(atom: Atom) -> Expr:
     NotClosedError
         If the integral of G itself diverges (a sum of atoms may still converge).
     """
+    if atom.power != 0:
+        raise NotClosedError("real powers have rules of their own")
     s = 1 - 2 * atom.curvature
     if (1 - 2 * atom.quadratic).is_nonpositive:
         raise NotClosedError("an atom that grows faster than the Gaussian decays")

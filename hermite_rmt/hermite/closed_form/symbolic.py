@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 from sympy import S, cos, exp, factorial, hermite, pi, sqrt
 
+from hermite_rmt.hermite.closed_form import powers
 from hermite_rmt.hermite.closed_form.algebra import Atom, Combination, NotClosedError
 from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, boundary, derivative, start
 
@@ -30,15 +31,22 @@ def symbolic_expectation(function: Combination, single: Callable[[int], Expr], k
     """
     atoms = function.by_atom()
     steps = Combination({key: value for key, value in function.terms.items() if key[0].is_step})
+    of_powers = S.Zero
     total, first = _of_steps(steps, k), max((degree + 1 for atom, degree in steps.terms), default=0)
     for atom, polynomial in atoms.items():
         if atom.is_step:
+            continue
+        if atom.power != 0:
+            of_powers += sympy.Add(
+                *(value * powers.symbolic(atom, degree, k) for degree, value in polynomial.items())
+            )
             continue
         degree = max(polynomial)
         formula, least = _formula(atom)
         first = max(first, least + degree) if least or degree else first
         for offset, weight in _times_hermite(polynomial, k).items():
             total += weight * formula(k + offset)
+    total += sympy.expand(of_powers)
     cases = [(single(order), sympy.Eq(k, order)) for order in range(first)]
     return sympy.Piecewise(*cases, (total, True)) if cases else total
 
