@@ -11,11 +11,12 @@ from hermite_rmt.solvers.arithmetic import MpmathArithmetic
 from hermite_rmt.solvers.attention_equations import Inputs, shape_of
 from hermite_rmt.solvers.attention_newton import Problem, iterate
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.attention_refine import Iterate, newton
+from hermite_rmt.solvers.attention_refine import Iterate, at_solution, newton
 from hermite_rmt.solvers.attention_start import coordinates, first_guess, shapes_of
 
 DOUBLE_TOLERANCE = 1e-7  # a Newton step below squares to the precision of doubles
 DOUBLE_BITS = 44  # then that many are right, and a step with that Jacobian gains as many
+REDUCED_BITS = 20  # where rounding errors keep the steps larger
 PRECISION = 300  # bits, on a path
 PATH_TOLERANCE = 0.5**100
 WITHIN_C = (1e-3, 1e3)  # a path starts with c and gamma (in units of nu) in these ranges
@@ -39,31 +40,28 @@ def double_start(problem: Problem, even: bool) -> Iterate | None:
     even : a_1 = kappa = 0, where the coordinate F1, proportional to k, vanishes exactly
     """
     with np.errstate(all="ignore"):
-        found = coordinates(problem.inputs, problem.gamma, first_guess(problem.inputs, problem.gamma))
-        use_pair = bool(found.use_pair[0])
-        x = np.array(found.pair if use_pair else found.symmetric)[:, 0]
-        current = _newton_in_floats(problem, use_pair, x, even)
-        if current is None:
+        guess = coordinates(problem.inputs, problem.gamma, first_guess(problem.inputs, problem.gamma))
+        use_pair = bool(guess.use_pair[0])
+        x = np.array(guess.pair if use_pair else guess.symmetric)[:, 0]
+        found = newton(_in_floats(problem), use_pair, _list(x, even, use_pair), 1.0, DOUBLE_TOLERANCE)
+        if found is None:  # the safeguarded iteration of grids, and whatever digits its solution has
             state = iterate(problem)
-            if state.converged[0]:
-                current = _newton_in_floats(problem, bool(state.use_pair[0]), state.chart[:, 0], even)
-    return current
-
-
-def _newton_in_floats(problem: Problem, use_pair: bool, x: np.ndarray, even: bool) -> Iterate | None:
-    """Newton's method on Python floats: for a single point faster than on arrays."""
-    inputs = problem.inputs
-    shape = inputs.shape._make(float(entry[0]) for entry in inputs.shape)
-    scaled = Scaled(
-        Inputs(shape, float(inputs.a[0]), float(inputs.eta[0]), float(inputs.kappa[0])), float(problem.gamma[0]), None
-    )
-    guess = x.tolist()
-    if even and not use_pair:
-        guess[0] = 0.0
-    found = newton(scaled, use_pair, guess, 1.0, DOUBLE_TOLERANCE)
-    if found is not None:
-        found.right = found.inverse_bits = DOUBLE_BITS
+            use_pair = bool(state.use_pair[0])
+            x = _list(state.chart[:, 0], even, use_pair)
+            return at_solution(_in_floats(problem), use_pair, x, 1.0, REDUCED_BITS) if state.converged[0] else None
+    found.right = found.inverse_bits = DOUBLE_BITS
     return found
+
+
+def _list(x: np.ndarray, even: bool, use_pair: bool) -> list[float]:
+    return [0.0, *x[1:].tolist()] if even and not use_pair else x.tolist()
+
+
+def _in_floats(problem: Problem) -> Scaled:
+    """Return a block of one point as Python floats: faster than arrays."""
+    (shape, *numbers), gamma = problem
+    c, a, eta, kappa = shape._make(float(entry[0]) for entry in shape), *(float(entry[0]) for entry in numbers)
+    return Scaled(Inputs(c, a, eta, kappa), float(gamma[0]), None)
 
 
 def far_start(point: ExactPoint) -> Iterate | None:

@@ -65,6 +65,18 @@ class Iterate:
     residual: Any = math.inf
 
 
+def at_solution(
+    scaled: Scaled, use_pair: bool, x: list[Any], one: Any, right: float, steps: int = 0
+) -> Iterate | None:
+    """Return the iterate at coordinates that are right to so many bits; None where the Jacobian is singular."""
+    try:
+        return Iterate(
+            use_pair, x, inverse_jacobian(differentiate(scaled, use_pair, x, one), one), right, right, steps
+        )
+    except ArithmeticError:
+        return None
+
+
 def newton(
     scaled: Scaled, use_pair: bool, x: list[Any], one: Any, tolerance: float, largest: float = 0.5
 ) -> Iterate | None:
@@ -74,14 +86,13 @@ def newton(
     """
     size = math.inf
     for count in range(20):
+        if size < tolerance:
+            return at_solution(scaled, use_pair, x, one, -math.log2(tolerance), count)
         try:
             here = differentiate(scaled, use_pair, x, one)
             inverse = inverse_jacobian(here, one)
         except ArithmeticError:
             return None
-        if size < tolerance:
-            bits = -math.log2(tolerance)
-            return Iterate(use_pair, x, inverse, bits, bits, count)
         step = apply(inverse, [equation.value for equation in here.equations])
         size = max((float(abs(s / v)) for s, v in zip(step, x, strict=True) if v), default=0.0)
         if not size < largest * 0.5**count:
@@ -114,13 +125,12 @@ def chord_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None
         equations = residuals(scaled.inputs, scaled.gamma, roots, sums(scaled.inputs, roots))
         change = apply([[numbers.number(entry) for entry in row] for row in current.inverse], list(equations))
         current.x = [numbers.number(value - step) for value, step in zip(x, change, strict=True)]
-        sizes = [
-            numbers.magnitude(step) - numbers.magnitude(value) for step, value in zip(change, x, strict=True) if value
-        ]
+        sizes = [numbers.magnitude(step) - numbers.magnitude(value) for step, value in zip(change, x, strict=True)]
         current.residual = max(abs(numbers.mpf(value)) for value in equations)
     current.steps += 1
-    size = max(sizes)
-    current.right = -math.inf if math.isnan(size) else current.inverse_bits - size
+    # nan: 0/0 at a coordinate that vanishes exactly, or a step that is not finite, which then all three are
+    size = max((size for size in sizes if not math.isnan(size)), default=math.inf)
+    current.right = current.inverse_bits - size
 
 
 def _renew_inverse(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None:
