@@ -47,11 +47,13 @@ class Panel:
     ----------
     left, right : ends, None for infinity
     evaluate : values of f inside, from points and a precision
+    parity : 1 or -1 if f is known to be even or odd on the whole line, else 0
     """
 
     left: Endpoint | None
     right: Endpoint | None
     evaluate: Evaluate
+    parity: int = 0
 
     @property
     def whole(self) -> bool:

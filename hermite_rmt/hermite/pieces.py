@@ -15,7 +15,7 @@ from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.hermite.breakpoints import between, breakpoints, normalised, piece_at
 from hermite_rmt.hermite.evaluation import weighted_values
 from hermite_rmt.hermite.features import features
-from hermite_rmt.hermite.integrand import Integrand
+from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.panels import Endpoint, Panel
 from hermite_rmt.hermite.reach import reach
 from hermite_rmt.hermite.symmetry import Symmetry
@@ -59,7 +59,8 @@ class Pieces:
             )
             cuts: list[Real | None] = [left, *(point for point in inside if _inside(point, left, right)), right]
             marks = [None if cut is None else known.setdefault(cut, Endpoint(cut)) for cut in cuts]
-            panels += [Panel(a, b, evaluate) for a, b in itertools.pairwise(marks)]
+            parity = _parity(piece) if len(cuts) == 2 and left is right is None else 0
+            panels += [Panel(a, b, evaluate, parity) for a, b in itertools.pairwise(marks)]
         return panels
 
     def _points(self, reach: int) -> Sequence[Real]:
@@ -84,6 +85,12 @@ class Pieces:
         peak = float(log2_peak(np.array(point), self.order))
         size = local_context(80).mag(value) if value else -math.inf
         return float(size) + peak + math.log2(abs(point))
+
+
+def _parity(piece: sympy.Expr) -> int:
+    mirrored = sympy.expand(piece.subs(X, -X))
+    direct = sympy.expand(piece)
+    return 1 if mirrored == direct else -1 if mirrored == sympy.expand(-direct) else 0
 
 
 def _inside(point: Real, left: Real | None, right: Real | None) -> bool:

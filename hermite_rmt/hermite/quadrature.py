@@ -20,6 +20,7 @@ from hermite_rmt.hermite.pieces import Pieces
 from hermite_rmt.hermite.trapezoid import Plan
 
 _GUARD = 24
+_NOISE = 1 << 40  # two values that share no digit
 _ZERO_BITS = 2000
 DOUBLE_DIGITS = 16
 
@@ -114,29 +115,29 @@ def _agreed(
     zero = [False] * (order + 1)
     while True:
         first, second = attempt(target)
-        missing = [_missing_bits(a, b, wanted, target) for a, b in zip(first, second, strict=True)]
+        missing = [_missing_bits(a, b, wanted) for a, b in zip(first, second, strict=True)]
         zero = [
-            known or (miss == target and vanishes(k))
+            known or (miss == _NOISE and vanishes(k))
             for k, (known, miss) in enumerate(zip(zero, missing, strict=True))
         ]
         lost = [miss for miss, known in zip(missing, zero, strict=True) if miss > 0 and not known]
         if not lost or target >= cap:
             break
-        target = min(cap, max(target + 32, target + max(lost)))
+        target = min(cap, 3 * target if _NOISE in lost else target + max(32, *lost))
     return [
         value * 0 if miss > 0 or known else value for value, miss, known in zip(second, missing, zero, strict=True)
     ]
 
 
-def _missing_bits(first: Any, second: Any, wanted: int, target: int) -> int:
-    """How many more bits the agreement of two values needs; 0 if none, `target` if they are noise."""
+def _missing_bits(first: Any, second: Any, wanted: int) -> int:
+    """How many more bits the agreement of two values needs; 0 if none, `_NOISE` if they are noise."""
     error, size = abs(first - second), abs(second)
     if not error:
         return 0
     agreed = size.context.mag(size) - size.context.mag(error) if size else -1
     if agreed >= wanted:
         return 0
-    return wanted - agreed + 8 if agreed > 3 else target
+    return wanted - agreed + 8 if agreed > 3 else _NOISE
 
 
 def _rounded(values: list[Any], digits: int | None) -> list[Any]:

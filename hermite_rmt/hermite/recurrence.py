@@ -38,4 +38,4 @@ def polynomial_of_x(coefficients: Iterable[Any], start: list[Any], factor: Any, 
         moved[1:] += roots_array[1:size] * current[:-1]
         moved[:-1] += roots_array[1:size] * current[1:]
         previous, current = current, (factor * moved - roots_array[k] * previous) / roots_array[k + 1]
-    return total.tolist()
+    return list(total.tolist())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +16,8 @@ from hermite_rmt.hermite.transform import hermite_sums, log2_peak
 _FIRST_LEVEL = 1  # the first step is 2^-1
 _LAST_LEVEL = 14
 _COARSE = 4  # points a unit of t in the search for the range
+_SLACK = 8  # bits by which two sums may differ beyond their target
+_NOTHING = -(10**9)
 
 
 class Pieces(Protocol):
@@ -29,49 +33,63 @@ class Pieces(Protocol):
 class Plan:
     """Two computations of all coefficients with errors below 2^-target of the largest term.
 
-    The first halves the step until two results agree to half the bits (its error is then the square); the second
-    has a step 7/9 of it, other nodes and 32 more bits.
+    On every panel two sums with steps 1/q and 7/(9 q), different nodes and precisions, have to agree. Halving the step
+    shows how fast the sums converge (their errors behave like 2^(-c/step)), and so which q to take.
     """
 
     def __init__(self, pieces: Pieces, order: int, target: int) -> None:
         self.order, self.target = order, target
         self.precision = target + 16
         self.panels = pieces.panels(target)
-        self.pieces = pieces
+        self.name = pieces.integrand.name
 
     def run(self) -> tuple[list[Any], list[Any]]:
         """Return both results."""
         context = local_context(self.precision)
         ranges = [self._range(panel) for panel in self.panels]
-        scale = max((top for _, _, top in ranges), default=0)
-        first = [context.zero] * (self.order + 1)
-        second = [context.zero] * (self.order + 1)
+        scale = max((top for *_, top in ranges), default=0)
+        totals = [[context.zero] * (self.order + 1)] * 2
         for panel, (low, high, _) in zip(self.panels, ranges, strict=True):
-            level, part = self._refined(panel, low, high, scale)
-            first = [a + context.convert(b) for a, b in zip(first, part, strict=True)]
-            check = self._sums(panel, _grid(low, high, 7, 9 << level), self.precision + 32)
-            ratio = context.mpf(7) / (9 << level)
-            second = [a + context.convert(b) * ratio for a, b in zip(second, check, strict=True)]
+            parts = self._agreeing(panel, low, high, scale)
+            totals = [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(totals, parts, strict=True)]
         density = 1 / context.sqrt(2 * context.pi)
-        return [value * density for value in first], [value * density for value in second]
+        first, second = ([value * density for value in total] for total in totals)
+        return first, second
 
-    def _refined(self, panel: Panel, low: int, high: int, scale: int) -> tuple[int, list[Any]]:
-        context = local_context(self.precision)
-        level = _FIRST_LEVEL
-        total = self._sums(panel, _grid(low, high, 1, 1 << level), self.precision)
-        while True:
-            level += 1
-            if level > _LAST_LEVEL:
-                raise ValueError(
-                    f"{self.pieces.integrand.name}: no convergence on {panel}: "
-                    "f is not analytic inside; give its breakpoints"
-                )
-            new = self._sums(panel, [pair for pair in _grid(low, high, 1, 1 << level) if pair[0] % 2], self.precision)
-            refined = [a + b for a, b in zip(total, new, strict=True)]
-            change = max(abs(2 * a - b) for a, b in zip(total, refined, strict=True))
+    def _agreeing(self, panel: Panel, low: Fraction, high: Fraction, scale: int) -> tuple[list[Any], list[Any]]:
+        """Return two sums over a panel that differ by less than 2^-target of the largest term."""
+        q = self._density(panel, low, high, scale)
+        while q <= 1 << _LAST_LEVEL:
+            first = self._integral(panel, low, high, Fraction(1, q), self.precision)
+            second = self._integral(panel, low, high, Fraction(7, 9 * q), self.precision + 32)
+            agreed = max(scale, _mag(second)) - _mag(first, second)
+            if agreed >= self.target - _SLACK:
+                return first, second
+            q = q * 2 if agreed < self.target // 2 else q + q // 4 + 1
+        raise ValueError(f"{self.name}: no convergence on {panel}: f is not analytic inside; give its breakpoints")
+
+    def _density(self, panel: Panel, low: Fraction, high: Fraction, scale: int) -> int:
+        """Return how many nodes a unit of t are expected to reach the target."""
+        before = 0
+        total = self._integral(panel, low, high, Fraction(1, 1 << _FIRST_LEVEL), self.precision)
+        for level in range(_FIRST_LEVEL + 1, _LAST_LEVEL):
+            odd = [pair for pair in _grid(low, high, 1, 1 << level) if pair[0] % 2]
+            new = self._sums(panel, odd, self.precision)
+            refined = [(a + b / (1 << (level - 1))) / 2 for a, b in zip(total, new, strict=True)]
+            # a narrow peak may lie between the points that gave the scale
+            agreed = max(scale, _mag(refined)) - _mag(total, refined)  # bits of the sum with step 2^(1 - level)
             total = refined
-            if context.mag(change) - level <= scale - (0.55 * self.target + 4):
-                return level, [context.ldexp(value, -level) for value in total]
+            if agreed > 0.55 * self.target:
+                return 1 << level
+            if agreed > 20 and 1.4 * before < agreed < 2.6 * before and before > 6:
+                return math.ceil((self.target + 8) * (1 << (level - 1)) / agreed)
+            before = agreed
+        return 1 << _LAST_LEVEL
+
+    def _integral(self, panel: Panel, low: Fraction, high: Fraction, step: Fraction, precision: int) -> list[Any]:
+        context = local_context(self.precision)
+        sums = self._sums(panel, _grid(low, high, step.numerator, step.denominator), precision)
+        return [context.convert(value) * step.numerator / step.denominator for value in sums]
 
     def _sums(self, panel: Panel, parameters: list[tuple[int, int]], precision: int) -> list[Any]:
         if panel.whole:
@@ -82,48 +100,61 @@ class Plan:
         return hermite_sums(points, weights, weights, self.order, precision)
 
     def _folded(self, panel: Panel, parameters: list[tuple[int, int]], precision: int) -> list[Any]:
-        """Return the sums over a symmetric grid of the line, by parity on its half."""
-        samples = panel.samples(parameters, precision)
-        at = {p: sample for (p, _), sample in zip(parameters, samples, strict=True)}
+        """Return the sums over a grid of the line, by parity on its half."""
+        q = parameters[0][1] if parameters else 1
+        wanted = [p for p, _ in parameters]
+        if panel.parity:
+            wanted = sorted({abs(p) for p in wanted})
+        samples = dict(zip(wanted, panel.samples([(p, q) for p in wanted], precision), strict=True))
         zero = local_context(precision).zero
         points, even, odd = [], [], []
-        for p in sorted({abs(p) for p in at}):
-            x = (at[p] if p in at else at[-p])[0]
-            plus, minus = at.get(p, (zero, zero))[1], at.get(-p, (zero, zero))[1]
+        for p in sorted({abs(p) for p in wanted}):
+            x = (samples[p] if p in samples else samples[-p])[0]
+            plus = samples[p][1] if p in samples else zero
+            minus = plus * panel.parity if panel.parity else samples[-p][1] if -p in samples else zero
             points.append(abs(x)._mpf_)
             even.append((plus + minus)._mpf_ if p else plus._mpf_)
-            odd.append((plus - minus)._mpf_)
+            odd.append((plus - minus)._mpf_ if p else zero._mpf_)
         return hermite_sums(points, even, odd, self.order, precision)
 
-    def _range(self, panel: Panel) -> tuple[int, int, int]:
-        """Return whole low < high, the terms at t outside being negligible, and log2 of the largest term."""
-        ends, top = [], -(10**18)
+    def _range(self, panel: Panel) -> tuple[Fraction, Fraction, int]:
+        """Return low < high, the terms at t outside being negligible, and log2 of the largest term."""
+        sizes: dict[int, int] = {}
         for sign in (-1, 1):
-            sizes: list[int] = []
-            while True:
-                block = [(sign * p, _COARSE) for p in range(len(sizes), len(sizes) + 2 * _COARSE)]
-                sizes += self._sizes(panel, block)
-                top = max(top, *sizes)
-                if max(sizes[-2 * _COARSE :]) < top - self.precision - 40:
-                    break
-                if len(sizes) > panel.farthest(sign, self.precision) * _COARSE:
+            least = _COARSE * (math.isqrt(2 * self.precision) if panel.whole else 3)
+            far, quiet = 0, False
+            while not quiet or far < least:
+                block = range(far, far + 2 * _COARSE)
+                found = self._sizes(panel, [(sign * p, _COARSE) for p in block])
+                sizes |= {sign * p: size for p, size in zip(block, found, strict=True)}
+                far += 2 * _COARSE
+                quiet = max(found) < max(sizes.values()) - self.precision - 40
+                if far > panel.farthest(sign, self.precision) * _COARSE and not quiet:
                     raise ValueError(
-                        f"{self.pieces.integrand.name}: f is not integrable at x = {panel.end(sign)}: "
-                        "it grows too fast there"
+                        f"{self.name}: f is not integrable at x = {panel.end(sign)}: it grows too fast there"
                     )
-            last = max((i for i, size in enumerate(sizes) if size >= top - self.precision - 40), default=0)
-            ends.append(last // _COARSE + 1)
-        return -ends[0], ends[1], top
+        top = max(sizes.values())
+        kept = [p for p, size in sizes.items() if size >= top - self.precision - 40]
+        low, high = min(kept) - 2, max(kept) + 2
+        if panel.parity:
+            low, high = -max(-low, high), max(-low, high)
+        return Fraction(low, _COARSE), Fraction(high, _COARSE), top
 
     def _sizes(self, panel: Panel, parameters: list[tuple[int, int]]) -> list[int]:
-        context = local_context(64)
         samples = panel.samples(parameters, 64)
+        peaks = log2_peak(np.array([float(x) for x, _ in samples]), self.order)
         return [
-            (context.mag(weight) if weight else -(10**9)) + int(log2_peak(np.array(float(x)), self.order))
-            for x, weight in samples
+            int(weight.context.mag(weight)) + int(peak) if weight else _NOTHING
+            for (_, weight), peak in zip(samples, peaks, strict=True)
         ]
 
 
-def _grid(low: int, high: int, p: int, q: int) -> list[tuple[int, int]]:
+def _mag(values: list[Any], others: list[Any] | None = None) -> int:
+    """Return the binary magnitude of the largest value, or of the largest difference of two lists."""
+    largest = max(map(abs, values if others is None else [a - b for a, b in zip(values, others, strict=True)]))
+    return int(largest.context.mag(largest)) if largest else _NOTHING
+
+
+def _grid(low: Fraction, high: Fraction, p: int, q: int) -> list[tuple[int, int]]:
     """Return the multiples of p/q in [low, high] as pairs (numerator, q)."""
-    return [(p * j, q) for j in range(-(-low * q // p), high * q // p + 1)]
+    return [(p * j, q) for j in range(math.ceil(low * q / p), math.floor(high * q / p) + 1)]
