@@ -43,12 +43,17 @@ def double_start(problem: Problem, even: bool) -> Iterate | None:
         guess = coordinates(problem.inputs, problem.gamma, first_guess(problem.inputs, problem.gamma))
         use_pair = bool(guess.use_pair[0])
         x = np.array(guess.pair if use_pair else guess.symmetric)[:, 0]
-        found = newton(_in_floats(problem), use_pair, _list(x, even, use_pair), 1.0, DOUBLE_TOLERANCE)
-        if found is None:  # the safeguarded iteration of grids, and whatever digits its solution has
+        floats = _in_floats(problem)
+        found = newton(floats, use_pair, _list(x, even, use_pair), 1.0, DOUBLE_TOLERANCE)
+        if found is None:  # the safeguarded iteration of grids
             state = iterate(problem)
+            if not state.converged[0]:
+                return None
             use_pair = bool(state.use_pair[0])
             x = _list(state.chart[:, 0], even, use_pair)
-            return at_solution(_in_floats(problem), use_pair, x, 1.0, REDUCED_BITS) if state.converged[0] else None
+            found = newton(floats, use_pair, x, 1.0, DOUBLE_TOLERANCE)
+            if found is None:
+                return at_solution(floats, use_pair, x, 1.0, REDUCED_BITS)
     found.right = found.inverse_bits = DOUBLE_BITS
     return found
 

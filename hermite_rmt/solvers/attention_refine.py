@@ -130,7 +130,7 @@ def chord_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None
     current.steps += 1
     # nan: 0/0 at a coordinate that vanishes exactly, or a step that is not finite, which then all three are
     size = max((size for size in sizes if not math.isnan(size)), default=math.inf)
-    current.right = current.inverse_bits - size
+    current.right = min(current.inverse_bits - size, numbers.precision)
 
 
 def _renew_inverse(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None:
