@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,6 +160,27 @@ class Row:
             parity=f.parity,
             slope=slope_at_infinity(f),
         )
+
+
+def markdown(rows: Sequence[Row], decimals: int = 4) -> str:
+    """Return the table as Markdown, one line for each row.
+
+    >>> print(markdown([Row.of(nonlinearities.relu, 2, None)]))
+    | name | linear part | nu | a_0 | a_1 | a_2 | parity | slope | closed form |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | relu | 0.7335 | 0.5000 | 0.3989 | 0.5000 | 0.2821 | | 1 | a_k, nu |
+    """
+    names = [f"a_{k}" for k in range(len(rows[0].coefficients))]
+    lines = [["name", "linear part", "nu", *names, "parity", "slope", "closed form"]]
+    lines.append(["---"] * len(lines[0]))
+    for row in rows:
+        numbers = (row.linear_fraction, row.nu, *row.coefficients)
+        closed = ", ".join(["a_k"] * row.closed + ["nu"] * row.closed_nu)
+        slope = (
+            str(row.slope) if row.slope.is_Integer or not row.slope.is_finite else f"{float(row.slope):.{decimals}f}"
+        )
+        lines.append([row.name, *(f"{float(x):.{decimals}f}" for x in numbers), row.parity or "", slope, closed])
+    return "\n".join("| " + " | ".join(cells).replace("|  |", "| |") + " |" for cells in lines)
 
 
 def slope_at_infinity(f: Nonlinearity) -> Expr:

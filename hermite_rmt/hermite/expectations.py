@@ -125,7 +125,10 @@ def _sum_without_loss(parts: Callable[[int | None], list[Any]], digits: int | No
 
 def _shown(value: Any, digits: int | None) -> Any:
     if digits is None:
-        return float(value)
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError(f"got a value of {number} in double precision, which cannot hold it; ask for digits=")
+        return number
     return KnownDigits.of(local_context(bits(digits + _GUARD)).convert(value), digits)
 
 

@@ -12,7 +12,7 @@ from sympy.simplify.fu import TR8
 
 from hermite_rmt.hermite.closed_form import powers
 from hermite_rmt.hermite.closed_form.algebra import ONE, Atom, Combination, NotClosedError
-from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, expectations, parameters, times_hermite
+from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, expectations, moment, parameters, times_hermite
 
 Expr = Any
 
@@ -119,7 +119,7 @@ class Expectation:
     def terms(self, k: int) -> Iterable[tuple[Expr, Expr]]:
         """Yield (constant, coefficient) whose products sum to the expectation."""
         if self.atom == ONE:
-            yield S.One, _of_polynomial(self.polynomial, k)
+            yield S.One, sympy.Add(*(value * moment(degree, k) for degree, value in self.polynomial.items()))
             return
         if self.atom.power != 0:
             for degree, value in self.polynomial.items():
@@ -138,16 +138,6 @@ class Expectation:
                     total.setdefault(constant, []).append(weight * value)
         for constant, values in total.items():
             yield constant, sympy.expand(sympy.Add(*values))
-
-
-def _of_polynomial(polynomial: Mapping[int, Expr], k: int) -> Expr:
-    """E[p He_k] by E[x^m He_k] = m! / (2^j j!), j = (m - k)/2."""
-    total = S.Zero
-    for degree, value in polynomial.items():
-        if degree >= k and (degree - k) % 2 == 0:
-            j = (degree - k) // 2
-            total += value * sympy.factorial(degree) / (2**j * sympy.factorial(j))
-    return total
 
 
 class ExactExpectations:

@@ -11,8 +11,8 @@ from mpmath import libmp
 
 from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits, local_context
 from hermite_rmt.hermite.closed_form import powers
-from hermite_rmt.hermite.closed_form.algebra import Atom, Combination
-from hermite_rmt.hermite.closed_form.recurrence import expectations, times_hermite
+from hermite_rmt.hermite.closed_form.algebra import ONE, Atom, Combination
+from hermite_rmt.hermite.closed_form.recurrence import expectations, hermite_values, moment, times_hermite
 
 Expr = Any
 _FLOAT_DIGITS = 17
@@ -50,12 +50,17 @@ def hermite_expectations(function: Combination, order: int, precision: int, pari
     context = arithmetic.context
     totals = [context.zero] * (order + 1)
     for atom, polynomial in function.by_atom().items():
-        if atom.power != 0:
-            for degree, value in polynomial.items():
-                _add_powers(totals, atom, degree, arithmetic.scalar(value), arithmetic)
-            continue
-        values = expectations(atom, order + max(polynomial), arithmetic)
         numbers = {degree: arithmetic.scalar(value) for degree, value in polynomial.items()}
+        if atom == ONE:
+            for k in range(first, min(order, max(numbers)) + 1, step):
+                totals[k] += context.fsum(value * moment(degree, k) for degree, value in numbers.items())
+            continue
+        if atom.power != 0:
+            for degree, value in numbers.items():
+                _add_powers(totals, atom, degree, value, arithmetic)
+            continue
+        top = order + max(numbers)
+        values = _of_step(atom.edge, top, arithmetic) if atom.is_step else expectations(atom, top, arithmetic)
         part = context.im if atom.wave == "sin" else context.re
         for k in range(first, order + 1, step):
             terms = [part(values[n]) * weight for n, weight in times_hermite(numbers, k).items()]
@@ -65,6 +70,14 @@ def hermite_expectations(function: Combination, order: int, precision: int, pari
         norm *= k
         totals[k] /= context.sqrt(norm)
     return totals
+
+
+def _of_step(edge: Expr, top: int, arithmetic: Floating) -> list[Any]:
+    """Return E[[x > edge] He_n], n <= top: the tail, then He_{n-1} phi at the edge, by Rodrigues' formula."""
+    context, point = arithmetic.context, arithmetic.scalar(edge)
+    density = context.exp(-(point**2) / 2) / context.sqrt(2 * context.pi)
+    tail = context.erfc(point / context.sqrt(2)) / 2
+    return [tail, *(density * value for value in hermite_values(point, top))]
 
 
 def _add_powers(totals: list[Any], atom: Atom, degree: int, factor: Any, arithmetic: Floating) -> None:

@@ -12,6 +12,7 @@ from hermite_rmt.hermite.closed_form.algebra import Atom, Combination, NotClosed
 
 Expr = Any
 _DIGITS = 40
+_LARGEST_DEGREE = 12
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _sign_changes(coefficients: tuple[Expr, ...]) -> list[Expr]:
         return [sympy.expand(-coefficients[0] / coefficients[1])]
     if degree == 2:
         return _of_quadratic(*coefficients)
-    if all(value.is_Rational for value in coefficients):
+    if all(value.is_Rational for value in coefficients) and degree <= _LARGEST_DEGREE:
         x = sympy.Dummy()
         counted: dict[Expr, int] = {}
         for root in sympy.Poly(coefficients[::-1], x).real_roots():
@@ -136,7 +137,9 @@ def _sign_changes(coefficients: tuple[Expr, ...]) -> list[Expr]:
         return [root for root, multiplicity in counted.items() if multiplicity % 2]
     if not any(coefficients[:-1]):
         return [S.Zero] if degree % 2 else []
-    raise NotClosedError("the zeros of a polynomial of degree 3 or more with irrational coefficients")
+    raise NotClosedError(
+        "the zeros of a polynomial of degree 3 or more with irrational coefficients, or of large degree"
+    )
 
 
 def _of_quadratic(c: Expr, b: Expr, a: Expr) -> list[Expr]:

@@ -14,7 +14,7 @@ from hermite_rmt.hermite.integrand import X
 
 Expr = Any
 _ONE = Combination.constant(S.One)
-_LARGEST_POWER = 1000
+_LARGEST_POWER = 400
 
 
 def read(expression: Expr) -> Combination:
@@ -32,11 +32,23 @@ def read(expression: Expr) -> Combination:
     if expression == X:
         return Combination.polynomial([S.Zero, S.One])
     if expression.is_polynomial(X):
+        if _degree(expression) > _LARGEST_POWER:
+            raise NotClosedError("a polynomial of large degree")
         return Combination.polynomial(sympy.Poly(expression, X).all_coeffs()[::-1])
     for kind, rule in _RULES.items():
         if isinstance(expression, kind):
             return rule(expression)
     raise NotClosedError(f"no rule for {expression.func}")
+
+
+def _degree(polynomial: Expr) -> int:
+    """Return a bound of the degree, without expanding."""
+    if X not in polynomial.free_symbols:
+        return 0
+    if polynomial.is_Pow:
+        return _degree(polynomial.base) * int(polynomial.exp)
+    degrees = [_degree(argument) for argument in polynomial.args]
+    return sum(degrees) if polynomial.is_Mul else max(degrees, default=1)
 
 
 def _add(expression: Expr) -> Combination:

@@ -12,6 +12,7 @@ run on exact numbers and on floating-point ones. Derived in derivations/02_close
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -48,7 +49,7 @@ def expectations(atom: Atom, order: int, arithmetic: Arithmetic) -> list[Any]:
     sources = [zero] * order
     if atom.edge is not S.NegativeInfinity:
         at_edge = arithmetic.constant(boundary(atom))
-        for n, hermite in enumerate(_hermite_values(arithmetic.scalar(atom.edge), order)):
+        for n, hermite in enumerate(hermite_values(arithmetic.scalar(atom.edge), order)):
             sources[n] = sources[n] + at_edge * hermite
     for index, (b, c) in enumerate(atom.errors):
         weight = 2 * b / sqrt(pi) * exp(-(c**2))
@@ -100,8 +101,8 @@ def boundary(atom: Atom) -> Expr:
     return value
 
 
-def _hermite_values(point: Any, count: int) -> list[Any]:
-    """[He_0, ..., He_{count-1}] at a scalar."""
+def hermite_values(point: Any, count: int) -> list[Any]:
+    """Return [He_0, ..., He_{count-1}] at a scalar."""
     values = [point * 0 + 1, point]
     for n in range(1, count - 1):
         values.append(point * values[n] - values[n - 1] * n)
@@ -166,3 +167,9 @@ def times_hermite(polynomial: Mapping[int, Any], k: int) -> dict[int, Any]:
             shifted[k] = shifted.get(k, 0) + polynomial[degree]
         result = shifted
     return result
+
+
+def moment(degree: int, k: int) -> int:
+    """Return E[x^degree He_k] = degree! / (2^j j!), j = (degree - k)/2, or 0 where j is no whole number."""
+    j, rest = divmod(degree - k, 2)
+    return 0 if rest or j < 0 else math.factorial(degree) // (2**j * math.factorial(j))
