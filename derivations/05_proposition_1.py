@@ -561,7 +561,7 @@ sigma = sp.Symbol("sigma", real=True)
 Z, W, identity = Gaussian("Z", p, n), GOE("W", n), sp.Identity(n)
 kernel = a1 * Z.T * Z / p + kappa * identity + sigma * W
 equivalent = deterministic_equivalent((kernel * Z.T * Z * kernel / n + gamma * identity).inv(), ratios={p: c * n})
-system = equivalent.equations
+system = equivalent.dyson.system()
 symbols = {str(symbol): symbol for symbol in system.unknowns}
 print(system)
 
