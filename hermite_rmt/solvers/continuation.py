@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hermite_rmt.core.contexts import local_context
+from hermite_rmt.solvers.linear import SingularError, eliminate
 
 Parameters = Sequence[Any]
 FIRST_CORRECTION = 0.25  # relative size of the first Newton correction that still counts as following the path
@@ -105,7 +106,10 @@ class Arithmetic:
         if not len(right):
             return right
         if self.precision is not None:
-            return _eliminate(matrix, right)
+            try:
+                return eliminate(matrix, right)
+            except SingularError:
+                raise ContinuationError("the Jacobian is singular") from None
         size = np.max(np.abs(matrix), axis=1)
         if not np.all(np.isfinite(size)) or not np.all(size > 0):
             raise ContinuationError("the Jacobian is singular or not finite")
@@ -192,33 +196,3 @@ class Arithmetic:
             trail.append(here)
             step *= 1.6
         return x, trail
-
-
-def _eliminate(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Gaussian elimination with scaled partial pivoting on objects (mpf or mpc), zeros skipped."""
-    size = len(right)
-    rows = [[*row, entry] for row, entry in zip(matrix.tolist(), right.tolist(), strict=True)]
-    weights = [max(abs(value) for value in row[:-1]) for row in rows]
-    for k in range(size):
-        pivot = max(range(k, size), key=lambda i: abs(rows[i][k]) / weights[i] if weights[i] else -1)
-        if not rows[pivot][k]:
-            raise ContinuationError("the Jacobian is singular")
-        rows[k], rows[pivot], weights[k], weights[pivot] = rows[pivot], rows[k], weights[pivot], weights[k]
-        head = rows[k]
-        columns = [j for j in range(k + 1, size + 1) if head[j]]
-        for i in range(k + 1, size):
-            row = rows[i]
-            if row[k]:
-                factor = row[k] / head[k]
-                for j in columns:
-                    row[j] = row[j] - factor * head[j]
-    solution: list[Any] = [None] * size
-    for k in reversed(range(size)):
-        total = rows[k][size]
-        for j in range(k + 1, size):
-            if rows[k][j]:
-                total = total - rows[k][j] * solution[j]
-        solution[k] = total / rows[k][k]
-    result = np.empty(size, dtype=object)
-    result[:] = solution
-    return result
