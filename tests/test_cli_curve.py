@@ -147,17 +147,17 @@ def test_a_file_of_something_else_is_left_alone(
 def test_ctrl_c_keeps_what_there_is_and_the_same_command_continues(tmp_path: Path, workers: str) -> None:
     output = tmp_path / "curve.csv"
     command = [
-        *("curve", "tanh(x)", "--c", "0.2:2:30", "--gamma", "0.1", "--simulate", "150", "--trials", "20"),
-        *("--workers", workers, "--output", str(output)),
+        *("curve", "tanh(x)", "--c", "0.2:2:10", "--gamma", "0.1", "--simulate", "100", "--trials", "20"),
+        *("--output", str(output)),
     ]
     process = subprocess.Popen(
-        [sys.executable, "-m", "hermite_rmt.cli", *command],
+        [sys.executable, "-m", "hermite_rmt.cli", *command, "--workers", workers],
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
     deadline = time.monotonic() + 120
-    while not (output.exists() and b",150," in output.read_bytes()):
+    while not (output.exists() and b",100," in output.read_bytes()):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -169,4 +169,4 @@ def test_ctrl_c_keeps_what_there_is_and_the_same_command_continues(tmp_path: Pat
     kept = output.read_bytes()
     assert main(command) == DONE
     assert output.read_bytes().startswith(kept)
-    assert sum(bool(row["n"]) for row in table(output.read_text())) == 60
+    assert sum(bool(row["n"]) for row in table(output.read_text())) == 20

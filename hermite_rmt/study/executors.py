@@ -51,9 +51,14 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
     As with every use of spawned processes, a script needs ``if __name__ == "__main__":`` around its own work.
     """
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
     with _interrupts_blocked():
-        pool.submit(int)  # the first task starts all spawned workers, which inherit the blocked signal
+        # a pool starts a worker when a task finds none idle; those started here inherit the blocked signal, which
+        # covers the second or so before a worker comes to its initializer
+        for _ in range(workers):
+            pool.submit(int)
     try:
         yield pool
     finally:

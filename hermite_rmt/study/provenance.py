@@ -11,12 +11,17 @@ from typing import Any
 import numpy as np
 
 
+def software() -> str:
+    """Return the versions of what numbers depend on."""
+    return f"hermite_rmt {version('hermite-rmt')}, numpy {version('numpy')}, scipy {version('scipy')}"
+
+
 def provenance(model: Any, seed: int | None = None, options: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return versions, model, seed and options; where they are equal, trials of equal n, p and index are equal."""
     stated = {
         "name": model.name,
         "model": json.dumps(model.describe()),
-        "software": f"hermite_rmt {version('hermite-rmt')}, numpy {version('numpy')}, scipy {version('scipy')}",
+        "software": software(),
     }
     f = getattr(model, "nonlinearity", None)
     if f is not None:

@@ -1,0 +1,67 @@
+"""The README's examples run in order, in one session, and print what it shows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hermite_rmt.cli import DONE, main
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def blocks() -> list[tuple[str, str]]:
+    return BLOCK.findall(README.read_text(encoding="utf-8"))
+
+
+def test_every_block_is_an_example_with_its_output(blocks: list[tuple[str, str]]) -> None:
+    kinds = [kind for kind, _ in blocks]
+    assert set(kinds) <= {"python", "text", "console"}
+    followers = [after for before, after in zip(kinds, kinds[1:], strict=False) if before == "python"]
+    assert followers == ["text"] * kinds.count("python")
+
+
+def test_python_examples_print_what_is_shown(blocks: list[tuple[str, str]]) -> None:
+    namespace: dict[str, object] = {}
+    for (kind, code), (_, shown) in zip(blocks, blocks[1:], strict=False):
+        if kind == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, str(README), "exec"), namespace)
+            assert printed.getvalue() == shown
+
+
+def test_commands_print_what_is_shown(blocks: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, text in blocks:
+        if kind == "console":
+            command, shown = text.split("\n", 1)
+            prompt, name, *arguments = shlex.split(command)
+            assert (prompt, name) == ("$", "hermite-rmt")
+            assert main(arguments) == DONE
+            assert capsys.readouterr().out == shown
+
+
+def test_the_curve_command_is_understood(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (line,) = re.findall(r"^    hermite-rmt (curve .*)$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    arguments = shlex.split(line)
+    # the real one takes half a minute: a smaller one of the same form
+    arguments[arguments.index("0.1:4:40")] = "0.5:2:2"
+    arguments[arguments.index("512")] = "40"
+    outputs = [arguments.index("--output") + 1, arguments.index("--plot") + 1]
+    for position in outputs:
+        arguments[position] = str(tmp_path / arguments[position])
+    assert main(arguments) == DONE
+    assert all(Path(arguments[position]).stat().st_size for position in outputs)
+
+
+def test_what_it_links_to_exists() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
+        if not target.startswith("https://"):
+            assert (README.parent / target).is_file()
