@@ -9,9 +9,9 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixSymbol
 
-from hermite_rmt.core.numbers import KnownDigits, read_digits
-from hermite_rmt.core.solution import Outcome, Solution, SolveError
-from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
+from hermite_rmt.core.numbers import read_digits
+from hermite_rmt.core.solution import Outcome, Solution
+from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.elimination import AlgebraicEquation, eliminate_by_series, eliminate_symbolically
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
@@ -21,17 +21,11 @@ from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
 from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
 from hermite_rmt.equivalents.selfadjoint import symmetrise
-from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.equivalents.system import EquationSystem
-from hermite_rmt.solvers.continuation import ContinuationError
-from hermite_rmt.theory.branch import InSpectrumError, exact_point, physical_branch
-from hermite_rmt.theory.engine_solver import CompiledEquations, Solved, refine
 from hermite_rmt.theory.gram import gram_values
+from hermite_rmt.theory.point_solver import PointSolver, rounded
 from hermite_rmt.theory.values import Number, read_number, read_points, require_complete, results
 
-DOUBLE_DIGITS = 17
-PRECISIONS = (None, 200, 600)  # bits to follow a path with: more where less did not do
-REMEMBERED = 256  # paths kept
 SMALL = 4  # unknowns of a system that is eliminated as far as it goes
 
 
@@ -63,8 +57,6 @@ class DeterministicEquivalent:
         self._node = reading.node
         self._bulk_node = without_low_rank(self._node)
         self.ratios = dict(self._reader.ratios)
-        self._compiled: dict[Any, CompiledEquations] = {}
-        self._paths: dict[Any, Any] = {}
 
     @cached_property
     def plain_pencil(self) -> Pencil:
@@ -189,6 +181,10 @@ class DeterministicEquivalent:
 
     # Numbers
 
+    @cached_property
+    def _solver(self) -> PointSolver:
+        return PointSolver(self._plain_bulk, self._plain_full, self.parameters, self.linearised.constants)
+
     def trace(self, values: Mapping[Any, Any], digits: int | None = None, derivative: Any = None) -> Any:
         """Return lim tr Q / (its dimension).
 
@@ -239,10 +235,10 @@ class DeterministicEquivalent:
         shape, points = read_points(values, self._known)
         if shape:
             raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
-        solved = self._solve(points[0], {}, digits or DOUBLE_DIGITS, None, None)
-        compiled = self._compile(None, None)
-        found = {str(s): _number(v, digits) for s, v in zip(compiled.system.unknowns, solved.unknowns, strict=True)}
-        found["trace"] = _number(solved.observables[0], digits)
+        solved = self._solver.solve(points[0], {}, digits)
+        unknowns = self._plain_bulk.unknowns
+        found = {str(s): rounded(value, digits) for s, value in zip(unknowns, solved.unknowns, strict=True)}
+        found["trace"] = rounded(solved.observables[0], digits)
         return Solution(found, solved.residual, Outcome.CONVERGED, digits, solved.steps, solved.notes)
 
     def _numbers(self, values: Any, gram: Any, digits: Any, form: Any, derivative: Any) -> Any:
@@ -257,86 +253,18 @@ class DeterministicEquivalent:
             overlaps |= {overlap(added, v): read_number(0, "gram") for v in self._vectors(form)}
             overlaps[overlap(added, added)] = read_number(length, "gram")
         place = -1 if derivative is not None else 0
-        solved = (self._solve(p, overlaps, digits or DOUBLE_DIGITS, form, derivative) for p in points)
-        return results(shape, (_number(s.observables[place], digits) for s in solved), digits)
+        solved = (self._solver.solve(point, overlaps, digits, form, derivative) for point in points)
+        return results(shape, (rounded(s.observables[place], digits) for s in solved), digits)
 
     def _vectors(self, form: Any) -> list[Vector]:
         found = set(self.expression.atoms(Vector)) | {v for v in form or () if isinstance(v, Vector)}
         return sorted(found, key=str)
-
-    def _compile(self, form: Any, derivative: Any) -> CompiledEquations:
-        key = (form, derivative)
-        if key not in self._compiled:
-            if form is None:
-                dyson, system = self._plain_bulk, self._plain_bulk.system(SCALE, SHIFT)
-            else:
-                dyson = self._plain_full
-                system = response_system(dyson, form[0], form[1], overlap, SCALE, SHIFT)
-            places = {u: dyson.place(u) for u in dyson.unknowns}
-            layout = tuple(places.get(u, (len(dyson.species), 0, 0)) for u in system.unknowns)
-            self._compiled[key] = CompiledEquations(system, layout, derivative)
-        return self._compiled[key]
-
-    @cached_property
-    def _full_bulk(self) -> CompiledEquations:
-        """The Dyson equation of the pencil with its vectors, to be followed before the response is solved for."""
-        system = self._plain_full.system(SCALE, SHIFT)
-        return CompiledEquations(system, tuple(self._plain_full.place(u) for u in system.unknowns))
-
-    def _solve(
-        self, point: Mapping[Any, Number], overlaps: Mapping[Any, Number], digits: int, form: Any, derivative: Any
-    ) -> Solved:
-        require_complete(point, self.parameters)
-        point = {**point, **{symbol: Number(real) for symbol, real in self.linearised.constants.items()}}
-        compiled = self._compile(form, derivative)
-        every = {**point, **overlaps}
-        path = {SCALE, SHIFT, *self._plain_bulk.directions.values(), *self._plain_full.directions.values()}
-        needed = [s for s in compiled.system.parameters if s not in path and s not in point]
-        require_complete(every, needed, "gram")
-        dyson, bulk = (self._plain_bulk, compiled) if form is None else (self._plain_full, self._full_bulk)
-        exact = exact_point(dyson, every)
-        reasons: list[str] = []
-        for precision in PRECISIONS:
-            try:
-                start, steps, notes = self._branch(dyson, bulk, point, precision)
-                extra = len(compiled.system.unknowns) - len(start)
-                notes = notes if precision is None else (*notes, f"followed with {precision} bits")
-                return refine(compiled, exact, [*start, *[0] * extra], digits, steps, notes)
-            except InSpectrumError as reason:
-                raise _failure(Outcome.IN_SPECTRUM, str(reason), digits) from None
-            except ContinuationError as reason:
-                reasons.append(str(reason))
-        raise _failure(Outcome.NOT_CONVERGED, "; ".join(dict.fromkeys(reasons)), digits)
-
-    def _branch(
-        self, dyson: Dyson, bulk: CompiledEquations, point: Mapping[Any, Number], precision: int | None
-    ) -> tuple[Any, int, tuple[str, ...]]:
-        """Return `physical_branch`, remembered: a form and its derivative follow one path."""
-        key = (id(bulk), precision, tuple(sorted((str(s), number.text) for s, number in point.items())))
-        if key not in self._paths:
-            if len(self._paths) >= REMEMBERED:
-                self._paths.clear()
-            self._paths[key] = physical_branch(dyson, bulk, point, precision)
-        return self._paths[key]
-
-
-def _failure(outcome: Outcome, reason: str, digits: int) -> SolveError:
-    return SolveError(f"{outcome.value}; {reason}", Solution({}, None, outcome, digits, 0, (reason,)))
 
 
 def _rational(number: Number, symbol: Any) -> sympy.Rational:
     if number.imag is not None or number.real.rational is None:
         raise ValueError(f"{symbol}: got {number.real.text}; allowed: a rational number")
     return sympy.Rational(number.real.rational.numerator, number.real.rational.denominator)
-
-
-def _number(value: Any, digits: int | None) -> Any:
-    """Return a float (complex) or an mpf with its digits (mpc); imaginary parts at rounding level are dropped."""
-    imag = getattr(value, "imag", 0)
-    if imag and abs(imag) > abs(value.real) * 10 ** -float(digits or DOUBLE_DIGITS):
-        return complex(value) if digits is None else value
-    real = value.real
-    return float(real) if digits is None else KnownDigits.of(real, digits)
 
 
 def deterministic_equivalent(expression: Any, ratios: Mapping[Any, Any] | None = None) -> DeterministicEquivalent:
