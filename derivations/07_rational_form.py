@@ -424,9 +424,9 @@ for point in points:
         open_loop**2 - point.a**2 * P_ * R_
     )
     for inputs, roots in point.charts():
-        split = split_overlaps(gram, 1 / mm)
+        split = split_overlaps(gram, mm)
         assert quadratic_form(inputs, point.gamma, split, roots, sums(inputs, roots)) == q
-        nothing = split_overlaps((Fraction(0),) * 3 + gram[3:], Fraction(0))
+        nothing = split_overlaps((Fraction(0),) * 3 + gram[3:], Fraction(1))
         assert quadratic_form(inputs, point.gamma, nothing, roots, sums(inputs, roots)) == m  # no signal: q = m
 
 # %% [markdown]

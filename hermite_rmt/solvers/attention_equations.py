@@ -61,10 +61,13 @@ class Overlaps(NamedTuple):
     across_KQ: Any
 
 
-def split_overlaps(gram: tuple[Any, ...], inverse_r: Any) -> Overlaps:
-    """Split |mu|^2, mu.w_K, mu.w_Q, |w_K|^2, |w_Q|^2, w_K.w_Q along and across mu; inverse_r = 0 where mu = 0."""
+def split_overlaps(gram: tuple[Any, ...], divisor: Any) -> Overlaps:
+    """Split |mu|^2, mu.w_K, mu.w_Q, |w_K|^2, |w_Q|^2, w_K.w_Q along and across mu.
+
+    divisor : |mu|^2; 1 where mu = 0, and with it mu.w_K and mu.w_Q
+    """
     r, mu_K, mu_Q, KK, QQ, KQ = gram
-    along_KK, along_QQ, along_KQ = mu_K * mu_K * inverse_r, mu_Q * mu_Q * inverse_r, mu_K * mu_Q * inverse_r
+    along_KK, along_QQ, along_KQ = mu_K * (mu_K / divisor), mu_Q * (mu_Q / divisor), mu_K * (mu_Q / divisor)
     return Overlaps(r, mu_K, mu_Q, along_KK, along_QQ, along_KQ, KK - along_KK, QQ - along_QQ, KQ - along_KQ)
 
 

@@ -84,7 +84,7 @@ def solve_grid(
 
 def _overlaps(gram: FloatArray) -> Overlaps:
     r = gram[:, 0]
-    split = split_overlaps(tuple(gram.T), np.divide(1.0, r, out=np.zeros_like(r), where=r > 0))
+    split = split_overlaps(tuple(gram.T), np.where(r > 0, r, 1.0))
     # squared lengths: rounding may have made them negative
     return split._replace(across_KK=np.maximum(split.across_KK, 0.0), across_QQ=np.maximum(split.across_QQ, 0.0))
 

@@ -25,10 +25,16 @@ FIRST_STEP, SMALLEST_STEP = 0.01, 1e-5
 
 
 def starts(point: ExactPoint) -> Iterator[Iterate]:
-    """Yield starts for one point, the cheaper one first."""
+    """Yield starts for one point, the cheapest first: doubles, doubles polished at higher precision, a path."""
     found = double_start(point.double(), point.even)
     if found is not None:
+        doubles = found.x
         yield found
+        numbers = MpmathArithmetic(PRECISION)
+        x = [numbers.number(value) for value in doubles]
+        found = newton(point.scaled(numbers), found.use_pair, x, numbers.number(1.0), PATH_TOLERANCE)
+        if found is not None:
+            yield found
     found = far_start(point)
     if found is not None:
         yield found

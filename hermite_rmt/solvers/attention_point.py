@@ -63,7 +63,7 @@ class ExactPoint:
                 values["kappa"] * folded,
             ),
             values["gamma"] * (scale * scale),
-            split_overlaps(gram, one / gram[0] if self.signal else one - one),
+            split_overlaps(gram, gram[0] if self.signal else one),
         )
 
     def double(self) -> Problem:
