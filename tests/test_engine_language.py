@@ -9,6 +9,7 @@ from engine_models import IDENTITY, RATIOS, W, X, Z, c, gamma, mu, n, p, w_K, y,
 from hermite_rmt.equivalents.ensembles import (
     GOE,
     GUE,
+    Elliptic,
     Gaussian,
     Ginibre,
     Vector,
@@ -27,6 +28,7 @@ SYMBOLS = [
     GOE("W", n, sympy.Symbol("t")),
     GUE("U", n),
     Ginibre("Y", n),
+    Elliptic("H", n, 2, correlation=sympy.Rational(1, 3)),
     Vector("y", n, "sqrt"),
     *joint_family(GOE, "A B", n, covariance=[[1, sympy.Rational(1, 3)], [sympy.Rational(1, 3), 2]]),
     deterministic("T", p, {1: sympy.Rational(1, 3), 4: sympy.Rational(2, 3)}),
@@ -150,6 +152,13 @@ def test_overlaps_are_checked():
         spiked.quadratic_form(mu, y, values, {(mu, mu): 1})
     with pytest.raises(TypeError, match="a pair of vectors"):
         spiked.quadratic_form(y, y, values, {mu: 1})
+
+
+def test_vectors_of_one_name_must_be_one_vector():
+    other = Vector("mu", p, "sqrt")
+    spiked = deterministic_equivalent((Z * Z.T / n + mu * mu.T + other * other.T / p).inv(), RATIOS)
+    with pytest.raises(ValueError, match="several vectors named mu"):
+        spiked.quadratic_form(mu, mu, {c: 1}, {(mu, mu): 1})
 
 
 def test_values_by_name_and_in_arrays():

@@ -181,6 +181,38 @@ class Ginibre(_SquareMatrix):
     crossed = 1
 
 
+class Elliptic(_SquareMatrix):
+    """A real square Gaussian matrix, E W_ij^2 = variance/n and E W_ij W_ji = correlation * variance/n.
+
+    Between the circular law (correlation 0), the GOE (1) and antisymmetric matrices (-1).
+
+    >>> Elliptic("H", dimensions("n"), correlation=sympy.Rational(1, 3)).direct
+    1/3
+    """
+
+    crossed = 1
+
+    def __new__(cls, name: Any, size: Any, variance: Any = 1, family: Any = _ALONE, correlation: Any = 0) -> Any:
+        """Keep everything in args."""
+        alone = _SquareMatrix.__new__(cls, name, size, variance, family)
+        return sympy.Basic.__new__(cls, *alone.args, read_scalar(correlation, "correlation"))
+
+    @property
+    def variance(self) -> sympy.Expr:
+        """The variance parameter."""
+        return self.args[2]
+
+    @property
+    def family(self) -> sympy.Tuple:
+        """Empty, or (names, index, covariance matrix) of the jointly Gaussian family it belongs to."""
+        return self.args[3]
+
+    @property
+    def direct(self) -> sympy.Expr:  # type: ignore[override]
+        """The factor of E[W M W]."""
+        return self.args[4]
+
+
 def joint_family(kind: type[RandomMatrix], names: str, *shape: Any, covariance: Any) -> tuple[Any, ...]:
     """Return jointly Gaussian matrices of one kind and shape.
 

@@ -258,6 +258,10 @@ class DeterministicEquivalent:
 
     def _vectors(self, form: Any) -> list[Vector]:
         found = set(self.expression.atoms(Vector)) | {v for v in form or () if isinstance(v, Vector)}
+        names = [vector.name for vector in found]
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ValueError(f"several vectors named {', '.join(twice)}; allowed: different names")
         return sorted(found, key=str)
 
 
