@@ -103,6 +103,61 @@ print(estimate.trace, sign)
 assert abs(estimate.trace.mean - sign) < 5 * estimate.trace.standard_error + 10 / 400
 
 # %% [markdown]
+# ## The unknowns, as traces
+#
+# Each unknown of Proposition 1 is the limit of a trace that can be measured at finite size, whatever letters a text uses for it ($G = Z^TZ/p$, $\operatorname{tr}_n = \frac1n\operatorname{tr}$, $K$ symmetric):
+#
+# | here | trace |
+# | --- | --- |
+# | $m = g_{uu}$ | $\operatorname{tr}_n Q$ |
+# | $\tau = c\,g_{ut}$ | $c\operatorname{tr}_n(GKQ)$ |
+# | $\delta = -c^2g_{tt}$ | $c\operatorname{tr}_n G - c^2\operatorname{tr}_n(GKQKG)$, between 0 and $c$ |
+# | $g_{us}$ | $\operatorname{tr}_n(KQ)$ |
+# | $g_{ss}$ | $\operatorname{tr}_n(KQK)$ |
+# | $c\,g_{ts} = -\gamma m$ | $c\operatorname{tr}_n(GKQK) - 1$ |
+#
+# They are the blocks of the pencil's inverse (derivation 05), checked here on an exact example, and in the limit against a simulation.
+
+# %%
+c, kappa = sp.Rational(p, n), sp.Rational(-1, 3)
+Z = sp.Matrix(p, n, [sp.Rational(int(v), 2) for v in rng.integers(-4, 5, size=p * n)])
+W = sp.Matrix(n, n, [int(v) for v in rng.integers(-2, 3, size=n * n)])
+G = Z.T * Z / p
+K = sp.Rational(1, 2) * G + kappa * sp.eye(n) + (W + W.T)
+Q = (K * Z.T * Z * K / n + gamma * sp.eye(n)).inv()
+zero, unit = sp.zeros(n), sp.eye(n)
+pencil = sp.BlockMatrix(
+    [[gamma * unit, c * K, zero], [c * K, zero, -c * unit], [zero, -c * unit, c * G]]
+).as_explicit()
+inverse = pencil.inv()
+u, t, s = (slice(k * n, (k + 1) * n) for k in range(3))
+for rows, columns, block in (
+    (u, u, Q),
+    (t, u, G * K * Q),
+    (t, t, G * K * Q * K * G - G / c),
+    (s, u, K * Q),
+    (s, s, K * Q * K),
+    (t, s, G * K * Q * K - unit / c),
+):
+    assert inverse[rows, columns] == block
+
+size, dimension, ridge = 600, 300, 0.1
+noise = rng.standard_normal((dimension, size))
+gram = noise.T @ noise / dimension
+kernel = np.tanh(gram * np.sqrt(dimension)) / np.sqrt(dimension)
+np.fill_diagonal(kernel, 0)
+resolvent = np.linalg.inv(0.5 * kernel @ gram @ kernel + ridge * np.eye(size))
+measured = {
+    "trace": np.trace(resolvent) / size,
+    "tau": 0.5 * np.sum((gram @ kernel) * resolvent) / size,
+    "delta": 0.5 * np.trace(gram) / size - 0.25 * np.sum((gram @ kernel @ resolvent) * (gram @ kernel)) / size,
+}
+limits = Attention("tanh(x)").solve(0.5, ridge)
+for name, value in measured.items():
+    print(name, value, limits[name])
+    assert abs(value / limits[name] - 1) < 10 / size
+
+# %% [markdown]
 # ## What a reader of the paper can compare
 #
 # Values of $m$ and $E$ that do not depend on anybody's unknowns. $\tanh$ and its $(a_1, \nu)$; noise only; with a signal; with aligned weights $w_K = w_Q = \mu$; linear regression at the same $\gamma$.
@@ -119,12 +174,12 @@ rows = {
 }
 print(f"{'':12} {'c':>4} {'gamma':>6} {'q':>18} {'E':>18}")
 for name, model in rows.items():
-    for c in ("1/2", "2"):
-        q, E = (getattr(model, which)(c, "1/10", digits=12) for which in ("quadratic_form", "error"))
-        print(f"{name:12} {c:>4} {'1/10':>6} {q!s:>18} {E!s:>18}")
+    for ratio in ("1/2", "2"):
+        q, E = (getattr(model, which)(ratio, "1/10", digits=12) for which in ("quadratic_form", "error"))
+        print(f"{name:12} {ratio:>4} {'1/10':>6} {q!s:>18} {E!s:>18}")
         # E = -gamma^2 dq/dgamma, by a central difference of the printed q
         step = sp.Rational(1, 10**8)
-        up, down = (model.quadratic_form(c, sp.Rational(1, 10) + sign * step, digits=40) for sign in (1, -1))
+        up, down = (model.quadratic_form(ratio, sp.Rational(1, 10) + sign * step, digits=40) for sign in (1, -1))
         slope = (sp.Float(str(up), 40) - sp.Float(str(down), 40)) / (2 * step)
         assert abs(-slope / 100 / sp.Float(str(E), 15) - 1) < 1e-10
 # a check of the coefficients that needs no integral: tanh' = 1 - tanh^2, so a_1 = E f' = 1 - nu
