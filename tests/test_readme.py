@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -24,13 +25,13 @@ def blocks() -> list[tuple[str, str]]:
 def test_every_block_is_an_example_with_its_output(blocks: list[tuple[str, str]]) -> None:
     kinds = [kind for kind, _ in blocks]
     assert set(kinds) <= {"python", "text", "console"}
-    followers = [after for before, after in zip(kinds, kinds[1:], strict=False) if before == "python"]
+    followers = [after for before, after in itertools.pairwise(kinds) if before == "python"]
     assert followers == ["text"] * kinds.count("python")
 
 
 def test_python_examples_print_what_is_shown(blocks: list[tuple[str, str]]) -> None:
     namespace: dict[str, object] = {}
-    for (kind, code), (_, shown) in zip(blocks, blocks[1:], strict=False):
+    for (kind, code), (_, shown) in itertools.pairwise(blocks):
         if kind == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):

@@ -33,6 +33,10 @@ app = typer.Typer(
 )
 
 
+def _examples(*commands: str) -> str:
+    return "\n\n".join(["Examples:", *(f"hermite-rmt {command}" for command in commands)])
+
+
 class Quantity(StrEnum):
     """What `error` can print."""
 
@@ -65,7 +69,7 @@ def common(
     """Limits of nonlinear random matrices: Hermite coefficients, error curves, simulation."""
 
 
-@app.command()
+@app.command(epilog=_examples("demo --plot demo.pdf"))
 def demo(
     plot: Annotated[Path, typer.Option("--plot", help="Figure file: .png, .pdf or .svg.")] = Path("demo.png"),
 ) -> Any:
@@ -75,7 +79,12 @@ def demo(
     return command.run(plot)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        'error "tanh(x)" --c 0.5 --gamma 0.1 --digits 30',
+        'error "relu(x)" --centre --c 0.5,1,2 --gamma 0.1 --mu-mu 1 --json',
+    )
+)
 @with_model_options
 def error(
     f: Formula,
@@ -87,13 +96,18 @@ def error(
     certified: Certified = False,
     as_json: Json = False,
 ) -> Any:
-    """Print attention's interpolation error: hermite-rmt error "tanh(x)" --c 0.5 --gamma 0.1 --digits 30."""
+    """Print attention's interpolation error at points, to any number of digits."""
     from hermite_rmt.cli.commands import error as command
 
     return command.run(f, options, c, gamma, quantity.value, digits, certified, as_json)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        'curve "tanh(x)" --c 0.1:4:40 --gamma 0.1 --output curve.csv --plot curve.png',
+        'curve "tanh(x)" --c 0.1:4:40 --gamma 0.1 --simulate 512 --trials 10 --output curve.csv',
+    )
+)
 @with_model_options
 def curve(
     f: Formula,
@@ -113,7 +127,10 @@ def curve(
     plot: Plot = None,
     as_json: Json = False,
 ) -> Any:
-    """Compute error curves of attention and linear regression; --output, --plot and --simulate 512 add to it."""
+    """Compute error curves of attention and linear regression along c, with simulated points on request.
+
+    Prints CSV, or writes it to --output, which an interrupted command keeps and the same command continues.
+    """
     from hermite_rmt.cli.axes import read_axis
     from hermite_rmt.cli.commands import curve as command
 
@@ -122,7 +139,9 @@ def curve(
     return command.run([options.attention(f), options.regression()], request, output, plot, as_json)
 
 
-@app.command()
+@app.command(
+    epilog=_examples('compare "tanh(x)" "cos(x)" --centre --c 0.1:4:40 --gamma 0.1 --scale trace --plot compare.png')
+)
 @with_model_options
 def compare(
     formulas: Formulas,
@@ -144,7 +163,7 @@ def compare(
     return command.run(models, read_axis(c, "c"), read_axis(gamma, "gamma"), scale.value, output, plot, as_json)
 
 
-@app.command()
+@app.command(epilog=_examples('simulate "tanh(x)" --n 800 --p 400 --gamma 0.1,1 --trials 20 --seed 1'))
 @with_model_options
 def simulate(
     f: Formula,
@@ -164,7 +183,11 @@ def simulate(
     return command.run(options.attention(f), n, p, read_axis(gamma, "gamma"), trials, seed, noise, as_json)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        'coefficients "tanh(x)" --order 6 --digits 40', 'coefficients "relu(x)" --centre --plot spectrum.png'
+    )
+)
 def coefficients(
     f: Formula,
     order: Annotated[int, typer.Option("--order", min=0, help="Highest degree.")] = 6,
@@ -174,15 +197,15 @@ def coefficients(
     plot: Plot = None,
     as_json: Json = False,
 ) -> Any:
-    """Print the Hermite coefficients a_k and the energy nu: hermite-rmt coefficients "tanh(x)" --digits 40."""
+    """Print the Hermite coefficients a_k and the energy nu of a nonlinearity."""
     from hermite_rmt.cli.commands import coefficients as command
 
     return command.run(f, ModelOptions(centre=centre), order, digits, certified, plot, as_json)
 
 
-@app.command()
+@app.command(epilog=_examples("derive attention", "derive linear_regression --text"))
 def derive(
-    model: Annotated[str, typer.Argument(help="attention, linear_regression or marchenko_pastur")],
+    model: Annotated[str, typer.Argument(help="attention or linear_regression.")],
     text: Annotated[bool, typer.Option("--text", help="Plain text in place of LaTeX.")] = False,
     as_json: Json = False,
 ) -> Any:
@@ -192,7 +215,7 @@ def derive(
     return command.run(model, text, as_json)
 
 
-@app.command()
+@app.command(epilog=_examples("figures", "figures crossings spectrum --directory figures"))
 def figures(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Figures; without any, list them.")
@@ -206,7 +229,7 @@ def figures(
     return command.run(names or [], everything, directory)
 
 
-@app.command()
+@app.command(epilog=_examples("verify --json"))
 def verify(as_json: Json = False) -> Any:
     """Check reference values and a quick round of simulation; exit code 1 if anything fails."""
     from hermite_rmt.cli.commands import verify as command

@@ -32,6 +32,6 @@ def _rows(tokens: str, data: xr.Dataset) -> list[tuple[str, ...]]:
     rows = []
     for c in TABULATED:
         point = data.sel(c=c, method="nearest").isel(gamma=0)
-        numbers = (point.error_at_realised, point.error_simulated, point.error_standard_error)
-        rows.append((tokens, features, f"{c:g}", *(f"{float(number):.4f}" for number in numbers)))
+        theory, simulated = (f"{float(value):.4g}" for value in (point.error_at_realised, point.error_simulated))
+        rows.append((tokens, features, f"{c:g}", theory, simulated, f"{float(point.error_standard_error):.2g}"))
     return rows

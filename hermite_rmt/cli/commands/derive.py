@@ -6,7 +6,7 @@ from typing import Any
 
 from hermite_rmt.cli.output import print_json
 
-MODELS = ("attention", "linear_regression", "marchenko_pastur")
+MODELS = ("attention", "linear_regression")
 
 
 def run(name: str, as_text: bool, as_json: bool) -> None:
@@ -52,8 +52,4 @@ def _equations(name: str) -> Any:
         from hermite_rmt.theory.linear_regression import LinearRegression
 
         return LinearRegression().equations
-    if name == "marchenko_pastur":
-        from hermite_rmt.theory.marchenko_pastur import MarchenkoPastur
-
-        return MarchenkoPastur(1).equations
     raise ValueError(f"model: got {name!r}; allowed: {', '.join(MODELS)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from scipy import stats
 
 from hermite_rmt.cli import DONE, FAILED
@@ -66,9 +68,9 @@ def reference_verdicts() -> Iterator[Verdict]:
         ("double precision", points[:-EXTREME], 1e-9),
         ("double precision, extremes", points[-EXTREME:], 1e-7),
     ):
-        worst = max(_deviation(point, None) for point in part)
+        worst = _largest(_deviation(point, None) for point in part)
         yield Verdict(f"reference values, {label}", 2 * len(part), f"{tolerance:g} relative", worst / tolerance)
-    worst = max(_deviation(point, DIGITS) for point in points)
+    worst = _largest(_deviation(point, DIGITS) for point in points)
     tolerance = 10.0 ** (2 - DIGITS)
     yield Verdict(f"reference values, digits={DIGITS}", 2 * len(points), f"{tolerance:g} relative", worst / tolerance)
 
@@ -91,7 +93,7 @@ def simulation_verdicts() -> Iterator[Verdict]:
         with progress_bar(label) as progress:
             data = sweep(model, c, gamma, simulate=SIMULATION, progress=progress)
         allowed = quantile * data.error_standard_error + FINITE_SIZE / n
-        worst = float((abs(data.error_simulated - data.error_at_realised) / allowed).max())
+        worst = _largest((abs(data.error_simulated - data.error_at_realised) / allowed).values.ravel())
         text = f"{quantile:.3g} standard errors + {FINITE_SIZE:g}/n"
         yield Verdict(f"simulation, {label}", len(c) * len(gamma), text, worst)
 
@@ -102,13 +104,20 @@ def _deviation(point: Mapping[str, Any], digits: int | None) -> float:
     overlaps = Overlaps(**{name: convert(point["overlaps"][short]) for name, short in OVERLAPS.items()})
     numbers = {name: convert(point[name]) for name in ("a1", "nu", "diagonal")}
     model = Attention(overlaps=overlaps, **numbers)
-    return max(
+    return _largest(
         _relative(getattr(model, quantity)(convert(point["c"]), convert(point["gamma"]), digits=digits), point[key])
         for quantity, key in (("error", "E"), ("quadratic_form", "q"))
     )
 
 
+def _largest(values: Iterable[float]) -> float:
+    """Return the largest value; nan if one is nan, which `max` may pass over."""
+    return float(np.max(list(values)))
+
+
 def _relative(value: Any, reference: str) -> float:
+    if not math.isfinite(value):
+        return math.nan
     exact = read_real(reference, "reference").rational
     computed = read_real(value, "value").rational
     assert exact is not None

@@ -1,0 +1,72 @@
+"""The commands that run a piece of work of their own: demo, derive, verify."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hermite_rmt as hr
+from hermite_rmt.cli import DONE, FAILED, main
+from hermite_rmt.cli.commands import verify
+from hermite_rmt.figures import gallery
+
+SMALL = {"n": 60, "trials": 3, "rng": 0}
+
+
+def test_demo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(gallery, "DEMO_SIMULATION", SMALL)
+    plot = tmp_path / "demo.png"
+    assert main(["demo", "--plot", str(plot)]) == DONE
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert captured.out.endswith(f"figure: {plot}\n")
+    assert f"{hr.Attention('tanh(x)').error(1, '0.1'):.4g}" in captured.out
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("model", ["attention", "linear_regression"])
+def test_derive(capsys: pytest.CaptureFixture[str], model: str) -> None:
+    classes = {"attention": hr.Attention(a1="1/2", nu="1/2"), "linear_regression": hr.LinearRegression()}
+    system = classes[model].equations
+    assert main(["derive", model]) == DONE
+    assert capsys.readouterr().out.strip() == system.latex().strip()
+    assert main(["derive", model, "--text"]) == DONE
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[: len(system.residuals)] == [f"{residual} = 0" for residual in system.residuals]
+    assert lines[-1] == f"branch: {system.branch}"
+    assert main(["derive", model, "--json"]) == DONE
+    derived = json.loads(capsys.readouterr().out)
+    assert derived["unknowns"] == [str(symbol) for symbol in system.unknowns]
+    assert derived["latex"] == system.latex()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "SIMULATION", SMALL)
+
+
+@pytest.mark.usefixtures("quick")
+def test_verify_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--json"]) == DONE
+    verdicts = json.loads(capsys.readouterr().out)
+    assert len(verdicts) == 8
+    assert all(verdict["passed"] and 0 < verdict["worst"] <= 1 for verdict in verdicts)
+    assert sum(verdict["cells"] for verdict in verdicts) == 140
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("wrong", [1 + 1e-8, 1.5, float("nan")])
+def test_verify_fails_where_the_theory_is_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wrong: float
+) -> None:
+    right = hr.Attention.solve
+
+    def off(*arguments: object, **options: object) -> object:
+        solution = right(*arguments, **options)
+        return {name: wrong * value for name, value in solution.values.items()}
+
+    monkeypatch.setattr(hr.Attention, "solve", off)
+    assert main(["verify"]) == FAILED
+    assert "FAILS" in capsys.readouterr().out
