@@ -96,6 +96,49 @@ def test_laws_without_a_closed_form(name):
     agrees(*WITHOUT_CLOSED_FORM[name])
 
 
+def random_features_theory(values):
+    """Training and test error of ridge regression on linearised random features (Mei and Montanari's model).
+
+    Features A = a F X/sqrt p + b Theta (q x n), labels y = X^T beta/sqrt p + noise, beta ~ N(0, 1): averages over
+    beta and the noise make every term a trace.
+    """
+    q, psi = sympy.Symbol("q", integer=True, positive=True), sympy.Symbol("psi", positive=True)
+    a, b, s = sympy.Rational(4, 5), sympy.Rational(3, 5), half
+    F, Theta, Iq = Gaussian("F", q, p), Gaussian("Theta", q, n), sympy.Identity(q)
+    A = a * F * Z / sympy.sqrt(p) + b * Theta
+    R = (A.T * A / q + gamma * IDENTITY).inv()
+    labels = Z.T * Z / p + s**2 * IDENTITY
+
+    def trace(expression):
+        return deterministic_equivalent(expression, {p: c * n, q: psi * n}).trace({**values, psi: 1.25})
+
+    training = values[gamma] ** 2 * trace(R * labels * R)
+    overlap = trace(a * Z * R * A.T * F / (sympy.sqrt(p) * q))
+    size = trace(A.T * (a**2 * F * F.T / p + b**2 * Iq) * A * R * labels * R / q) / 1.25
+    return training, 1 - 2 * overlap + size
+
+
+def random_features_trial(size, a, b, s, ridge, rng):
+    n_, p_, q_ = size, size * 3 // 4, size * 5 // 4
+    Zs, Fs, beta = rng.standard_normal((p_, n_)), rng.standard_normal((q_, p_)), rng.standard_normal(p_)
+    As = a * Fs @ Zs / np.sqrt(p_) + b * rng.standard_normal((q_, n_))
+    labels = Zs.T @ beta / np.sqrt(p_) + s * rng.standard_normal(n_)
+    w = As @ np.linalg.solve(As.T @ As / q_ + ridge * np.eye(n_), labels) / q_
+    training = np.mean((labels - As.T @ w) ** 2)
+    # fresh data, averaged exactly: features a F x/sqrt p + b theta, target x^T beta/sqrt p
+    rest = (beta - a * Fs.T @ w) / np.sqrt(p_)
+    return training, rest @ rest + b**2 * w @ w
+
+
+def test_random_features():
+    values = {c: 0.75, gamma: 0.2}
+    rng = np.random.default_rng(11)
+    trials = np.array([random_features_trial(480, 0.8, 0.6, 0.5, 0.2, rng) for _ in range(8)])
+    error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
+    theory = np.array(random_features_theory(values))
+    assert (abs(theory - trials.mean(axis=0)) <= 5 * error + ALLOWANCE).all(), (theory, trials.mean(axis=0), error)
+
+
 def test_hidden_dependence_is_not_freeness():
     # K G K with K a function of G: the product rule of free matrices would give 0.215
     K = half * (S - IDENTITY) + sympy.Rational(3, 10) * W

@@ -209,24 +209,6 @@ def test_ridge_regression_bias_and_variance():
     assert abs(variance - (m + 0.3 * slope)) < 1e-13
 
 
-def test_random_features():
-    # training error of ridge on sigma(F X) is a trace of a resolvent of the linearised features (Pennington, Worah)
-    q = sympy.Symbol("q", integer=True, positive=True)
-    psi, alpha, beta = sympy.symbols("psi alpha beta", positive=True)
-    F, noise = Gaussian("F", q, p), Gaussian("Theta", q, n)
-    features = alpha * F * Z / sympy.sqrt(p) + beta * noise
-    resolvent = deterministic_equivalent((features.T * features / q + gamma * IDENTITY).inv(), {**RATIOS, q: psi * n})
-    linear = resolvent.trace({c: 1, psi: 2, alpha: 0, beta: 1, gamma: 1})
-    assert (
-        abs(linear - deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS).trace({c: 2, gamma: 1})) < 1e-14
-    )
-    product = resolvent.trace({c: 1, psi: 2, alpha: 1, beta: 0, gamma: 1})
-    direct = Z.T * F.T * F * Z / (q * p)
-    assert abs(product - deterministic_equivalent((direct + gamma * IDENTITY).inv(), {**RATIOS, q: psi * n}).trace(
-        {c: 1, psi: 2, gamma: 1}
-    )) < 1e-14  # fmt: skip
-
-
 def test_square_gaussian_is_the_circular_law():
     resolvent = deterministic_equivalent((Ginibre("Y", n) + z * IDENTITY).inv())
     assert abs(resolvent.trace({z: 2}) - 0.5) < 1e-14  # outside the disc: 1/z
