@@ -118,7 +118,7 @@ class FlintArithmetic:
     def magnitude(self, value: Any) -> float:
         """Return the binary exponent of the midpoint."""
         if not value.is_finite():
-            return math.nan
+            return math.inf
         mantissa, exponent = value.mid().man_exp()
         return float(int(exponent) + int(mantissa).bit_length()) if mantissa else -math.inf
 

@@ -52,6 +52,14 @@ def apply(matrix: list[list[Any]], vector: list[Any]) -> list[Any]:
     return [row[0] * x + row[1] * y + row[2] * z for row in matrix]
 
 
+def squared_sizes(use_pair: bool, step: list[Any], x: list[Any]) -> list[Any]:
+    """Return the squares of the relative sizes of a step in a chart; F1 may vanish, its scale is that of sqrt(F2)."""
+    if use_pair:
+        return [(s / v) * (s / v) for s, v in zip(step, x, strict=True)]
+    size = max(x[0] * x[0], abs(x[1]))
+    return [step[0] * step[0] / size, (step[1] / size) * (step[1] / size), (step[2] / x[2]) * (step[2] / x[2])]
+
+
 @dataclass
 class Iterate:
     """Coordinates in a chart, and an approximate inverse Jacobian there."""
@@ -90,11 +98,10 @@ def newton(
             return at_solution(scaled, use_pair, x, one, -math.log2(tolerance), count)
         try:
             here = differentiate(scaled, use_pair, x, one)
-            inverse = inverse_jacobian(here, one)
+            step = apply(inverse_jacobian(here, one), [equation.value for equation in here.equations])
+            size = math.sqrt(max(float(square) for square in squared_sizes(use_pair, step, x)))
         except ArithmeticError:
             return None
-        step = apply(inverse, [equation.value for equation in here.equations])
-        size = max((float(abs(s / v)) for s, v in zip(step, x, strict=True) if v), default=0.0)
         if not size < largest * 0.5**count:
             return None
         x = [v - s for v, s in zip(x, step, strict=True)]
@@ -125,11 +132,9 @@ def chord_step(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> None
         equations = residuals(scaled.inputs, scaled.gamma, roots, sums(scaled.inputs, roots))
         change = apply([[numbers.number(entry) for entry in row] for row in current.inverse], list(equations))
         current.x = [numbers.number(value - step) for value, step in zip(x, change, strict=True)]
-        sizes = [numbers.magnitude(step) - numbers.magnitude(value) for step, value in zip(change, x, strict=True)]
+        size = max(numbers.magnitude(square) for square in squared_sizes(current.use_pair, change, x)) / 2
         current.residual = max(abs(numbers.mpf(value)) for value in equations)
     current.steps += 1
-    # nan: 0/0 at a coordinate that vanishes exactly, or a step that is not finite, which then all three are
-    size = max((size for size in sizes if not math.isnan(size)), default=math.inf)
     current.right = min(current.inverse_bits - size, numbers.precision)
 
 
