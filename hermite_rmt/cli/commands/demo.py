@@ -29,7 +29,7 @@ def run(path: Path) -> None:
 
 def _rows(tokens: str, data: xr.Dataset) -> list[tuple[str, ...]]:
     features = data.attrs["name"].replace("_", " ")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for c in TABULATED:
         point = data.sel(c=c, method="nearest").isel(gamma=0)
         theory, simulated = (f"{float(value):.4g}" for value in (point.error_at_realised, point.error_simulated))
