@@ -2,8 +2,9 @@
 
     python benchmarks/theory.py [--points 10000] [--loop 40]
 
-The loop solves the scalar form of Proposition 1 (unknowns m, delta, tau, integrals over the Marchenko-Pastur law) with `scipy.optimize.root` and `scipy.integrate.quad`, and takes E from a difference quotient in
-gamma. It runs on a part of the same grid, chosen at random, and its values are compared.
+The loop solves the scalar form of Proposition 1 (unknowns m, delta, tau, integrals over the Marchenko-Pastur law)
+with `scipy.optimize.root` and `scipy.integrate.quad`, and takes E from a difference quotient in gamma. It runs on a
+part of the same grid, chosen at random, and its values are compared.
 """
 
 from __future__ import annotations
