@@ -1,7 +1,7 @@
 """Hermite coefficients against the usual ways, in one run, as ratios: python benchmarks/hermite.py.
 
-What is compared: a loop of `mpmath.quad` with the right breakpoints and enough working digits; 1000 digits of a_1(tanh);
-the order 2500 of cos(50 x), all coefficients in one pass.
+What is compared: a loop of `mpmath.quad` with the right breakpoints and enough working digits; 1000 digits of
+a_1(tanh); the order 2500 of cos(50 x), all coefficients in one pass.
 """
 
 from __future__ import annotations

@@ -27,12 +27,16 @@ def weighted_values(piece: sympy.Expr, name: str) -> Evaluate:
     The values have a relative error of about 2^-precision where python-flint knows the functions: it notices
     cancellation, and the point is repeated with more bits. mpmath's values are trusted to the precision.
     """
+    if piece.has(sympy.nan, sympy.oo, sympy.zoo, -sympy.oo):
+        raise ValueError(f"{name}: f is undefined on an interval")
     plain = _by_mpmath(Kernel([X], [piece]), name)
     if flint_module() is None:
         return plain
     try:
         ball = BallFunction(X, piece)
-    except ValueError:
+        with flint_precision(64) as flint:
+            ball.real(flint.arb(1))  # constants are read when they are first needed
+    except ValueError:  # a function python-flint does not have
         return plain
     return _by_flint(ball, plain)
 

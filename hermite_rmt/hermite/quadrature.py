@@ -123,7 +123,7 @@ def _agreed(
         lost = [miss for miss, known in zip(missing, zero, strict=True) if miss > 0 and not known]
         if not lost or target >= cap:
             break
-        target = min(cap, 3 * target if _NOISE in lost else target + max(32, *lost))
+        target = (3 * target if 6 * target < cap else cap) if _NOISE in lost else min(cap, target + max(32, *lost))
     return [
         value * 0 if miss > 0 or known else value for value, miss, known in zip(second, missing, zero, strict=True)
     ]

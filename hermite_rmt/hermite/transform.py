@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from mpmath.libmp import MPZ, from_man_exp, mpf_shift, to_fixed
+from mpmath.libmp import MPZ, from_man_exp, to_fixed
 
 from hermite_rmt.core.contexts import local_context
 
 _BLOCK = 16  # degrees between two renormalisations
+_EXCESS = 32  # bits a mantissa may grow before it is shifted back
+_NOTHING = -(10**18)
 
 
 def log2_peak(points: np.ndarray, order: int) -> np.ndarray:
@@ -59,7 +61,10 @@ def hermite_sums(
     x = _fixed([points[i] for i in kept], bits)
     weights = [[even[i] for i in kept], [odd[i] for i in kept]]
     shifts = np.zeros(len(kept), dtype=int)
-    scaled = [_fixed(part, bits - top) for part in weights]
+    # a weight is multiplied by what h_k grows to before the next renormalisation: that many more bits
+    growth = _EXCESS + _BLOCK * max(1, math.ceil(math.log2(2 + max(abs(_approximate(points[i])) for i in kept))))
+    scale = bits - top + min(growth, math.ceil(max(peaks[i] for i in kept)))
+    scaled = [_fixed(part, scale) for part in weights]
     current = np.array([MPZ(1) << bits] * len(kept), dtype=object)
     previous = np.array([MPZ(0)] * len(kept), dtype=object)
     exponents = [round(math.lgamma(k + 1) / math.log(2) / 2) for k in range(order + 2)]
@@ -67,7 +72,7 @@ def hermite_sums(
     sums = []
     for k in range(order + 1):
         total = np.dot(scaled[k % 2], current)
-        sums.append(context.make_mpf(from_man_exp(total, top - 2 * bits + exponents[k])) * norm)
+        sums.append(context.make_mpf(from_man_exp(total, exponents[k] - bits - scale)) * norm)
         if k == order:
             break
         norm /= context.sqrt(k + 1)
@@ -79,17 +84,14 @@ def hermite_sums(
         previous, current = current, product >> (bits + step)
         if k % _BLOCK == _BLOCK - 1:
             excess = np.maximum(_lengths(current), _lengths(previous)) - bits
-            excess = np.where(excess > 32, excess, 0)
+            excess = np.where(excess > _EXCESS, excess, 0)
             if excess.any():
                 moved = excess.astype(object)
                 current, previous, shifts = current >> moved, previous >> moved, shifts + excess
                 for part, target in zip(weights, scaled, strict=True):
                     for index in np.flatnonzero(excess):
-                        target[index] = to_fixed(part[index], bits - top + int(shifts[index]))
+                        target[index] = to_fixed(part[index], scale + int(shifts[index]))
     return sums
-
-
-_NOTHING = -(10**18)
 
 
 def _magnitude(raw: Any) -> int:
@@ -116,6 +118,3 @@ _length = np.frompyfunc(lambda value: value.bit_length(), 1, 1)
 
 def _lengths(values: np.ndarray) -> np.ndarray:
     return np.asarray(_length(values), dtype=int)
-
-
-__all__ = ["hermite_sums", "log2_peak", "mpf_shift"]

@@ -33,8 +33,8 @@ class Pieces(Protocol):
 class Plan:
     """Two computations of all coefficients with errors below 2^-target of the largest term.
 
-    On every panel two sums with steps 1/q and 7/(9 q), different nodes and precisions, have to agree. Halving the step
-    shows how fast the sums converge (their errors behave like 2^(-c/step)), and so which q to take.
+    On every panel two sums with steps 1/q and 7/(9 q), different nodes and precisions, have to agree. Halving the
+    step shows how fast the sums converge (their errors behave like 2^(-c/step)), and so which q to take.
     """
 
     def __init__(self, pieces: Pieces, order: int, target: int) -> None:

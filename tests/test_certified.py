@@ -1,0 +1,140 @@
+"""Certified balls: they contain closed forms and quadrature, careless integrands would give tight false ones."""
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.flint_context import flint_precision
+from hermite_rmt.hermite.bounds import TailBounds
+from hermite_rmt.hermite.certified import certified_coefficients, certified_energy
+from hermite_rmt.hermite.integrand import Integrand, X
+from hermite_rmt.hermite.quadrature import coefficients, energy
+
+pytest.importorskip("flint")
+R = sympy.Rational
+MP = local_context(400)
+DIGITS = 25
+
+
+def of(expression):
+    return Integrand.of_expression(expression)
+
+
+def exact(value):
+    return MP.mpf(str(sympy.N(value, 80)))
+
+
+PHI = sympy.exp(-R(1, 2)) / sympy.sqrt(2 * sympy.pi)
+UPPER = sympy.erfc(1 / sympy.sqrt(2)) / 2
+
+
+@pytest.mark.parametrize(
+    ("f", "k", "right"),
+    [
+        (sympy.Max(X - 1, 0), 0, PHI - UPPER),
+        (sympy.Heaviside(X - 1), 1, PHI),
+        (sympy.sign(X - 1), 0, 2 * UPPER - 1),
+        (sympy.Min(1, sympy.Max(X, -1)), 1, 1 - 2 * UPPER),
+        (X**20, 0, sympy.factorial2(19)),
+        (sympy.exp(3 * X), 2, 9 / sympy.sqrt(2) * sympy.exp(R(9, 2))),
+        (sympy.cos(10 * X), 4, 10**4 / sympy.sqrt(24) * sympy.exp(-50)),
+        (sympy.exp(X**2 / 5), 0, sympy.sqrt(R(5, 3))),
+        (sympy.exp(R(49, 100) * X**2), 0, sympy.sqrt(50)),
+        (sympy.erf(X), 1, 2 / sympy.sqrt(3 * sympy.pi)),
+        (sympy.Abs(X) ** R(1, 3), 0, 2 ** R(1, 6) * sympy.gamma(R(2, 3)) / sympy.sqrt(sympy.pi)),
+        (sympy.exp(-10000 * (X - 3) ** 2), 0, sympy.exp(-R(90000, 20001)) / sympy.sqrt(20001)),
+        (sympy.Piecewise((X**2, X > 1), (0, True)), 0, PHI + UPPER),
+    ],
+)
+def test_contains_the_closed_form(f, k, right):
+    ball = certified_coefficients(of(f), k, DIGITS)[k]
+    assert exact(right) in ball
+    assert MP.convert(ball.rad) <= abs(MP.convert(ball.mid)) * MP.mpf(10) ** -DIGITS
+
+
+SMOOTH_AND_NOT = [
+    sympy.tanh(X),
+    sympy.tanh(1000 * X - 1),
+    sympy.atan(2 * X),
+    sympy.log(1 + sympy.exp(X)),
+    1 / (1 + sympy.exp(-X)),
+    X * (1 + sympy.erf(X / sympy.sqrt(2))) / 2,
+    X * sympy.tanh(sympy.log(1 + sympy.exp(X))),
+    1 / (1 + 100 * X**2),
+    sympy.sqrt(X**2 + R(1, 100)),
+    sympy.sqrt(sympy.Abs(X - R(1, 3))),
+    sympy.Abs(X - R(1, 3)),
+    sympy.Abs(sympy.exp(X) - 2 - X),
+    sympy.Abs(X**3 - X - 1),
+    sympy.Max(X - 1, 0) * sympy.tanh(X),
+    sympy.floor(X),
+    sympy.sign(sympy.sin(5 * X)),
+    sympy.Abs(sympy.cos(X)),
+]
+
+
+@pytest.mark.parametrize("f", SMOOTH_AND_NOT, ids=str)
+def test_contains_the_quadrature(f):
+    """Kinks where a careless integrand gives 1.1547 for 1.1111, poles of tanh, cuts of sqrt, log and atan."""
+    assert coefficients(of(f), 1, DIGITS + 20)[1] in certified_coefficients(of(f), 1, DIGITS)[1]
+    ball = certified_energy(of(f), DIGITS)
+    assert energy(of(f), DIGITS + 20) in ball
+    assert MP.convert(ball.rad) <= MP.convert(ball.mid) * MP.mpf(10) ** -DIGITS
+
+
+@settings(max_examples=8)
+@given(st.fractions(-2, 2, max_denominator=9), st.fractions(-2, 2, max_denominator=9))
+def test_random_piecewise_polynomials(a, b):
+    low, high = sorted((R(a.numerator, a.denominator), R(b.numerator, b.denominator)))
+    f = sympy.Piecewise((X**2 - low, low > X), (high * X, high > X), (1 - X, True))
+    for value, ball in zip(coefficients(of(f), 2, 40), certified_coefficients(of(f), 2, 20), strict=True):
+        assert value in ball or (value == 0 and abs(ball.lower) < 1e-15)
+
+
+def test_zero_is_exact_where_parity_proves_it():
+    ball = certified_coefficients(of(sympy.tanh(X)), 2, 30)[2]
+    assert ball.lower == ball.upper == 0
+
+
+def test_zero_without_proof_is_inside():
+    ball = certified_coefficients(of(sympy.Heaviside(X - 1)), 3, 15)[3]
+    assert 0 in ball
+    assert ball.rad < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("integrand", "reason"),
+    [
+        (Integrand.of_callable(lambda t: t), "callable"),
+        (of(sympy.log(sympy.Abs(X - 1))), "unbounded"),
+        (of(sympy.Abs(X) ** R(-1, 4)), "unbounded"),
+        (of(sympy.besselj(0, X)), "no bound of besselj"),
+        (of(1 / X), "not integrable"),
+        (of(sympy.exp(X**2)), "infinite"),
+    ],
+)
+def test_refusals_name_the_reason(integrand, reason):
+    with pytest.raises(ValueError, match=reason):
+        certified_coefficients(integrand, 0, 20)
+
+
+def test_tail_bounds_hold():
+    """The bound C x^n exp(b x + a x^2) is above |f| at points of the tail."""
+    functions = [
+        X**3 - 5 * X,
+        sympy.log(1 + sympy.exp(2 * X)) * X,
+        sympy.exp(X / 2) * sympy.sin(X) + X**2,
+        X / (1 + sympy.exp(-X)),
+        sympy.sqrt(X**2 + 1) * sympy.cosh(X),
+        sympy.floor(X) + sympy.Max(X, 3 * X - 1),
+    ]
+    with flint_precision(100) as flint:
+        start = flint.arb(8)
+        for f in functions:
+            bound = TailBounds(start).growth(f)
+            for x in (8, 11, 40):
+                point = flint.arb(x)
+                largest = bound.C * point**bound.n * (bound.b * point + bound.a * point**2).exp()
+                assert largest >= flint.arb(str(abs(sympy.N(f.subs(X, x), 20))))
