@@ -394,3 +394,39 @@ def test_balls_of_high_orders():
 def test_a_callable_has_no_ball():
     with pytest.raises(ValueError, match=r"certified|callable"):
         N(lambda x: x).mean(certified=True)
+
+
+def test_used_objects_pickle():
+    f = N("softplus(x)").centred() + N("relu(x)").centred()
+    before = f.nu(), f(1.0), f.closed_form(1), f.coefficients(3, digits=20)
+    again = pickle.loads(pickle.dumps(f))
+    assert again == f
+    assert (again.nu(), again(1.0), again.closed_form(1), again.coefficients(3, digits=20)) == before
+    relu = N("relu(x)")
+    assert pickle.loads(pickle.dumps((relu, relu.closed_form(3), relu.nu(digits=30))))[0] == relu
+
+
+def test_a_parameter_may_be_called_x():
+    f = N("x*tanh(y)", variable="y")
+    assert f.substitute({"x": 2}) == N("2*tanh(x)")
+
+
+@pytest.mark.parametrize(
+    "f",
+    [sp.Function("g")(X), sp.DiracDelta(X), X + sp.oo, sp.Float("nan") * X],
+    ids=["undefined", "delta", "oo", "nan"],
+)
+def test_expressions_without_values_are_refused(f):
+    with pytest.raises(ValueError, match="f: got"):
+        N(f)
+
+
+def test_small_means_are_seen():
+    assert not N(sp.tanh(X) + sp.Rational(1, 10**14)).is_centred()
+    assert not N("sigmoid(x) - 0.50000000000001").is_centred()
+
+
+def test_values_beyond_double_precision():
+    with pytest.raises(ValueError, match="ask for digits"):
+        N("(x+1)**300").nu()
+    assert N("(x+1)**300").nu(digits=10) > 0

@@ -23,6 +23,8 @@ _GUARD = 5
 
 def coefficients(function: LessMeans, order: int, digits: int | None) -> list[Any]:
     """Return a_0, ..., a_order: floats, or numbers of which `digits` digits are right."""
+    if order == 0 and function.is_centred:
+        return [_shown(0, digits)]
     values = _of_source(function.source, order, digits)
     if function.means:
         values[0] = _mean(function, digits)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from sympy.core.function import AppliedUndef
 
 from hermite_rmt.core.numbers import ComputedReal, RationalReal, read_real
 from hermite_rmt.hermite.integrand import Integrand, X
@@ -116,16 +117,17 @@ class Source:
         """Return the source with values in place of parameters."""
         if self.expression is None:
             raise ValueError(f"{self.name}: a callable has no parameters")
-        by_name = {str(symbol): symbol for symbol in self.parameters}
-        unknown = sorted(set(map(str, values)) - set(by_name))
+        by_name = {symbol.name: symbol for symbol in self.parameters}
+        given = {getattr(key, "name", str(key)): value for key, value in values.items()}
+        unknown = sorted(set(given) - set(by_name))
         if unknown:
             raise ValueError(f"values: got {', '.join(unknown)}; allowed: {', '.join(by_name) or 'none, f has none'}")
-        exact = {by_name[str(key)]: exact_constant(value, str(key)) for key, value in values.items()}
+        exact = {by_name[name]: exact_constant(value, name) for name, value in given.items()}
         return Source(self.expression.subs(exact), None, self.breakpoints, None)
 
     def revised(self, breakpoints: Iterable[Any] | None, name: str | None) -> Source:
         """Return the source with another name or other breakpoints, where they are given."""
-        given = self.breakpoints if breakpoints is None else tuple(breakpoints)
+        given = self.breakpoints if breakpoints is None else _exact_points(breakpoints)
         return replace(self, breakpoints=given, label=self.label if name is None else name, cache={})
 
     def pointwise(self, operator: Callable[..., Any], *others: Source) -> Source:
@@ -201,7 +203,7 @@ def exact_constant(value: Any, name: str) -> Expr:
 
 def read_source(source: Any, variable: Any, breakpoints: Iterable[Any] | None, name: str | None) -> Source:
     """Read whatever a user may hand over as f; see `Nonlinearity`."""
-    points = None if breakpoints is None else tuple(exact_constant(point, "breakpoints") for point in breakpoints)
+    points = None if breakpoints is None else _exact_points(breakpoints)
     if isinstance(source, str):
         names = () if variable is None else (str(variable),)
         return Source(_in_x(parse(source, names), variable), None, points, name)
@@ -221,6 +223,10 @@ def read_source(source: Any, variable: Any, breakpoints: Iterable[Any] | None, n
     raise TypeError(f"f: got {source!r}; allowed: text, a SymPy expression, a callable or a Nonlinearity")
 
 
+def _exact_points(breakpoints: Iterable[Any]) -> tuple[Expr, ...]:
+    return tuple(exact_constant(point, "breakpoints") for point in breakpoints)
+
+
 def _known_function(source: Any) -> Expr | None:
     """Return the expression of SymPy's, NumPy's, SciPy's or `math`'s own elementary functions."""
     if isinstance(source, sympy.FunctionClass):
@@ -234,6 +240,10 @@ def _known_function(source: Any) -> Expr | None:
 
 def _in_x(expression: Expr, variable: Any) -> Expr:
     """Return the expression with its variable replaced by `X`, floats as the exact numbers they are."""
+    undefined = expression.atoms(AppliedUndef, sympy.DiracDelta)
+    if undefined or expression.has(sympy.oo, -sympy.oo, sympy.zoo, sympy.nan):
+        culprits = ", ".join(sorted(map(str, undefined))) or "infinity or nan"
+        raise ValueError(f"f: got {expression} with {culprits}; allowed: functions with values at every point")
     floats = {number: sympy.Rational(number) for number in expression.atoms(sympy.Float)}
     expression = expression.xreplace(floats)
     symbols = expression.free_symbols
@@ -244,6 +254,8 @@ def _in_x(expression: Expr, variable: Any) -> Expr:
             f"(say which with variable=, the others are then parameters)"
         )
     chosen = [symbol for symbol in symbols if str(symbol) in wanted]
+    if X in symbols and X not in chosen:  # a parameter called x is not the variable
+        expression = expression.xreplace({X: sympy.Dummy("x", real=True)})
     # subs and not xreplace: functions are to see that the variable is real, sqrt(x^2) is |x|
     for symbol in chosen:
         expression = expression if symbol == X else expression.subs(symbol, X)
