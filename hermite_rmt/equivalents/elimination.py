@@ -71,11 +71,12 @@ def eliminate_symbolically(reduction: Reduction, plain: Dyson, spectral: Sequenc
         If the system is too large for resultants.
     """
     system = reduction.system
-    trace = system.observables["trace"]
-    equations = [sympy.numer(sympy.together(M - trace)), *system.residuals]
+    field = reduction.polynomials.field
+    trace = field.rational(system.observables["trace"])
+    equations = [sympy.numer(sympy.together(M - trace)), *map(field.rational, system.residuals)]
     unknowns = list(system.unknowns)
     if trace in unknowns:
-        equations = [e.xreplace({trace: M}) for e in system.residuals]
+        equations = [e.xreplace({trace: M}) for e in equations[1:]]
         unknowns.remove(trace)
     if len(unknowns) > 2 or len(equations) > 4:
         raise EliminationError(
@@ -96,8 +97,9 @@ def eliminate_symbolically(reduction: Reduction, plain: Dyson, spectral: Sequenc
         common = sympy.gcd(common, other)
     factors = [f for f, _ in sympy.factor_list(common)[1] if f.has(M)]
     if len(factors) == 1:
-        return AlgebraicEquation(_primitive(factors[0]), True, f"{steps}; irreducible, no extraneous factor")
-    return _select(factors, plain, spectral, steps)
+        polynomial = field.restored(_primitive(factors[0]))
+        return AlgebraicEquation(polynomial, True, f"{steps}; irreducible, no extraneous factor")
+    return _select([field.restored(_primitive(factor)) for factor in factors], plain, spectral, steps)
 
 
 def _select(factors: list[Any], plain: Dyson, spectral: Sequence[Any], steps: str) -> AlgebraicEquation:
@@ -115,7 +117,7 @@ def _select(factors: list[Any], plain: Dyson, spectral: Sequence[Any], steps: st
                 f"{steps}; of {len(factors)} irreducible factors the only one that vanishes on the branch's series "
                 f"in 1/{variable}, to 24 terms"
             )
-            return AlgebraicEquation(_primitive(vanishing[0]), True, evidence)
+            return AlgebraicEquation(vanishing[0], True, evidence)
     raise EliminationError(f"{len(factors)} factors are left and no series tells which one is meant: {factors}")
 
 
@@ -178,7 +180,7 @@ def eliminate_by_series(plain: Dyson, variable: Any, values: Mapping[Any, Any]) 
                 f"the series modulo 2^{exponent} - 1, checked on {length} terms modulo {PRIME}"
             )
             return AlgebraicEquation(_primitive(polynomial), False, evidence)
-    raise EliminationError("the coefficients are too large to be reconstructed")
+    raise EliminationError("the coefficients are irrational, or too large to be reconstructed")
 
 
 def _reconstruct(

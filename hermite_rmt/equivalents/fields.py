@@ -13,7 +13,8 @@ class ParameterField:
     """The field QQ(parameters), closed under the half powers that dimension ratios bring in.
 
     Every symbol that occurs under a root is replaced by a power of a new symbol, so that ``sqrt(c)**2 = c``
-    holds in the field; `expression` undoes it. Ratios are positive, which makes this sound.
+    holds in the field; `expression` undoes it. Ratios are positive, which makes this sound. Other functions of
+    parameters become symbols of their own.
 
     >>> c = sympy.Symbol("c", positive=True)
     >>> field = ParameterField([sympy.sqrt(c) + c])
@@ -23,6 +24,9 @@ class ParameterField:
 
     def __init__(self, expressions: Iterable[Any]) -> None:
         expressions = [sympy.sympify(e) for e in expressions]
+        strange = sorted(set().union(*(_transcendental(e) for e in expressions)) if expressions else (), key=str)
+        self._names = {part: sympy.Dummy(f"x{number}") for number, part in enumerate(strange)}
+        expressions = [e.xreplace(self._names) for e in expressions]
         roots: dict[Any, int] = {}
         for expression in expressions:
             for power in expression.atoms(sympy.Pow):
@@ -30,6 +34,7 @@ class ParameterField:
                     roots[power.base] = sympy.ilcm(roots.get(power.base, 1), power.exp.q)
         self._forward = {s: sympy.Dummy(f"{s}_root", positive=True) ** q for s, q in roots.items()}
         self._backward = {power.base: s ** sympy.Rational(1, power.exp) for s, power in self._forward.items()}
+        self._backward |= {name: part for part, name in self._names.items()}
         replaced = [self.rational(e) for e in expressions]
         symbols = (
             sorted(set().union(*(e.free_symbols for e in replaced)), key=lambda s: s.sort_key()) if replaced else []
@@ -42,7 +47,7 @@ class ParameterField:
 
     def rational(self, expression: Any) -> Any:
         """Return the expression with its roots of parameters replaced."""
-        return sympy.sympify(expression).xreplace(self._forward)
+        return sympy.sympify(expression).xreplace(self._names).xreplace(self._forward)
 
     def restored(self, expression: Any) -> Any:
         """Return the expression with the roots of parameters put back."""
@@ -67,6 +72,18 @@ class ParameterField:
             if element:
                 sparse.setdefault(i, {})[j] = element
         return DomainMatrix(sparse, (rows, cols), self.domain)
+
+
+def _transcendental(expression: Any) -> set[Any]:
+    """Return the largest parts of an expression that are no rational function of symbols and their roots."""
+    if expression.is_Symbol or expression.is_number:
+        return set()
+    if expression.is_Add or expression.is_Mul:
+        return set().union(*map(_transcendental, expression.args))
+    power = expression.is_Pow and expression.exp.is_Rational
+    if power and (expression.exp.is_Integer or expression.base.is_Symbol):
+        return _transcendental(expression.base)
+    return {expression}
 
 
 def _constants(expressions: Sequence[Any]) -> list[Any]:

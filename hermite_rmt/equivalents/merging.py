@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from hermite_rmt.equivalents.dyson import Dyson
-from hermite_rmt.equivalents.modular import PRIME, Matrix, RandomPoint, inverse
+from hermite_rmt.equivalents.modular import PRIME, Matrix, NoResidueError, RandomPoint, inverse
 
 Values = dict[Any, int]  # unknown -> residue
 
@@ -66,7 +66,10 @@ def equal_unknowns(dyson: Dyson, seed: int = 0, iterates: int = 4) -> dict[Any, 
 
     The proof is by random exact points of the pattern and of the parameters (an error has probability about 1e-15).
     """
-    step = DysonMap(dyson, seed)
+    try:
+        step = DysonMap(dyson, seed)
+    except NoResidueError:  # parameters under composite roots: nothing is merged
+        return {}
     values = step(dict.fromkeys(dyson.unknowns, 0))
     history: list[Values] = []
     while values is not None and len(history) < iterates:

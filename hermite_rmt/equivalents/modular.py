@@ -46,6 +46,8 @@ def residue(expression: Any, prime: int, power: Callable[[Any, int, int], int]) 
         for part in expression.args:
             total = total * residue(part, prime, power) % prime
         return total
+    if expression.free_symbols and not expression.is_Pow:
+        return power(expression, 1, 1)  # a function of parameters: as good as a symbol
     if not (expression.is_Pow and expression.exp.is_Rational):
         raise NoResidueError(f"{expression} has no residue: allowed are rational expressions with roots")
     base, numerator, denominator = expression.base, int(expression.exp.p), int(expression.exp.q)

@@ -73,6 +73,10 @@ class Reader:
         """Split a scalar into (factor free of dimensions, power of the base)."""
         value = sympy.sympify(value)
         value = value.xreplace({number: sympy.Rational(number) for number in value.atoms(sympy.Float)})
+        if value.atoms(sympy.MatrixSymbol):
+            raise ExpressionError(
+                f"the scalar {clip(value)} in {clip(where)}: allowed: scalars without matrices in them"
+            )
         if not value.free_symbols & set(self.ratios):
             return value, sympy.S.Zero
         value = sympy.expand_power_base(value.xreplace(self._sizes), force=True)
