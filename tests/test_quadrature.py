@@ -1,4 +1,4 @@
-"""Gaussian expectations: laws that hold for every f, two precisions, hard kinds of f, refusals with the true reason."""
+"""Gaussian expectations: laws that hold for every f, two precisions, hard kinds of f, refusals with the reason."""
 
 import math
 
@@ -195,7 +195,7 @@ def test_step_function_does_not_pass_for_double_only():
 
 @pytest.mark.parametrize("f", [lambda t: 1 / t, lambda t: math.sqrt(t), lambda t: math.exp(t * t), np.log])
 def test_callables_without_expectation_are_refused(f):
-    with pytest.raises(ValueError, match="integrable|undefined|overflows|infinite"):
+    with pytest.raises(ValueError, match=r"integrable|undefined|overflows|infinite"):
         coefficients(Integrand.of_callable(f), 0)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from sympy.printing.pycode import MpmathPrinter
 
-from hermite_rmt.codegen.double import DOUBLE_FUNCTIONS
+from hermite_rmt.codegen.double import DOUBLE_FUNCTIONS, with_float_constants
 from hermite_rmt.core.contexts import local_context
 
 
@@ -61,6 +61,7 @@ class Kernel:
     @cached_property
     def _double(self) -> Callable[..., Any]:
         arguments, expressions = self._plain
+        expressions = [with_float_constants(expression) for expression in expressions]
         compiled: Callable[..., Any] = sympy.lambdify(
             arguments, expressions, modules=[DOUBLE_FUNCTIONS, "scipy", "numpy"], cse=True
         )
