@@ -430,3 +430,16 @@ def test_values_beyond_double_precision():
     with pytest.raises(ValueError, match="ask for digits"):
         N("(x+1)**300").nu()
     assert N("(x+1)**300").nu(digits=10) > 0
+
+
+def test_hard_cases_of_evaluation():
+    x = sp.Symbol("x")
+    assert N(sp.Heaviside(x))(0.0) == 0.5  # c04
+    one = N(sp.Piecewise((1 / x, x < -1), (x, x <= 1), (1 / x, True)))
+    assert one(np.array([0.0, -2.0, 4.0])).tolist() == [0.0, -0.5, 0.25]  # c05
+    assert N(sp.Max(x, 0))(np.array([-1.0, 2.0])).tolist() == [0.0, 2.0]  # c07
+    for root in (N("real_root(x, 3)"), N("cbrt(x)"), N(sp.real_root(x, 3)), N(np.cbrt)):  # c12
+        assert root(-8.0) == pytest.approx(-2, rel=1e-15)
+        assert root.coefficient(1) == pytest.approx(0.830860925029559082648720768, rel=1e-14)
+    with pytest.raises(ValueError, match="complex"):
+        N("x**(1/3)").mean()

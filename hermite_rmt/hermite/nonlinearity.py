@@ -15,7 +15,8 @@ from hermite_rmt.hermite import expectations
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.less_means import LessMeans
 from hermite_rmt.hermite.pointwise import evaluate
-from hermite_rmt.hermite.sources import Source, exact_constant, read_source
+from hermite_rmt.hermite.source_reading import read_source
+from hermite_rmt.hermite.sources import Source, exact_constant
 
 if TYPE_CHECKING:
     from hermite_rmt.hermite.expansion import HermiteExpansion
