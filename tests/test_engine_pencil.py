@@ -36,10 +36,11 @@ def test_pencils_hold_and_are_minimal(name):
     expression, sizes = SIZES[name]
     equivalent = deterministic_equivalent(expression, RATIOS)
     pencil = equivalent.pencil
-    assert pencil_holds(equivalent._node, equivalent.plain_pencil, seed=1)
-    assert pencil_holds(equivalent._node, pencil, seed=2)
+    told = equivalent.check_pencil(seed=1)
+    assert told.holds
     assert (len(pencil.blocks(n)), len(pencil.blocks(p))) == sizes
-    assert minimal_size(equivalent.plain_pencil) == sum(sizes)
+    assert told.minimal == told.size == sum(sizes)
+    assert "of the smallest size" in str(told)
 
 
 def test_spiked_attention_has_three_and_five_blocks():

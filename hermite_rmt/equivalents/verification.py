@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from hermite_rmt.equivalents.modular import (
@@ -108,6 +109,36 @@ def pencil_holds(node: Node, pencil: Pencil, seed: int = 0) -> bool:
     substitution = Substitution(seed)
     expected = [[entry % PRIME for entry in row] for row in substitution.node(node)]
     return substitution.pencil(pencil) == expected
+
+
+@dataclass(frozen=True)
+class PencilReport:
+    """What exact substitution says of a pencil.
+
+    Attributes
+    ----------
+    holds : whether it equals the expression at random exact matrices
+    size : its number of blocks
+    minimal : the smallest number possible, None where that is not known (L_0 singular)
+    """
+
+    holds: bool
+    size: int
+    minimal: int | None
+    kind: str
+
+    def __str__(self) -> str:
+        equal = "equal to the expression" if self.holds else "NOT equal to the expression"
+        least = {None: "smallest size not known: L_0 is singular", self.size: "of the smallest size"}
+        told = least.get(self.minimal, f"smallest size {self.minimal}")
+        return f"{self.kind} pencil of {self.size} blocks, {equal} at random exact matrices, {told}"
+
+
+def report(node: Node, plain: Pencil, pencil: Pencil, seed: int = 0) -> PencilReport:
+    """Check a pencil and its plain form against the expression they come from."""
+    holds = pencil_holds(node, plain, seed) and pencil_holds(node, pencil, seed + 1)
+    kind = "self-adjoint" if pencil.self_adjoint else "plain"
+    return PencilReport(holds, pencil.size, minimal_size(plain, seed), kind)
 
 
 def minimal_size(pencil: Pencil, seed: int = 0) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -76,10 +76,9 @@ def branch_by_hermitisation(
     dyson: Dyson, bulk: CompiledEquations, point: Mapping[Any, Number], precision: int | None
 ) -> tuple[np.ndarray, int, tuple[str, ...]]:
     """Return R by the hermitised equation: eps from 1 to 0 after the covariance scale from 0 to 1."""
-    conjugates = {s: sympy.Dummy(f"{s}_bar") for s, number in point.items() if number.imag is not None}
-    doubled = Dyson(hermitise(dyson.pencil, conjugates), dyson.ratios)
-    system = doubled.system(SCALE)
-    equations = CompiledEquations(system, tuple(doubled.place(u) for u in system.unknowns))
+    nonreal = tuple(sorted((s for s, number in point.items() if number.imag is not None), key=str))
+    doubled, conjugates, equations = _hermitised(dyson, nonreal)
+    system = equations.system
     bars = {bar: point[s].conjugate() for s, bar in conjugates.items()}
     extended = exact_point(dyson, {**point, **bars}).exact
     size = dyson.pencil.size
@@ -117,6 +116,15 @@ def branch_by_hermitisation(
         f"0 outside the spectrum of what is inverted: eps tr(L L^* + eps^2)^-1 falls like eps^{slope:.3g}",
     )
     return start, arithmetic.steps + direct.steps, notes
+
+
+@lru_cache(maxsize=32)
+def _hermitised(dyson: Dyson, nonreal: tuple[Any, ...]) -> tuple[Dyson, dict[Any, Any], CompiledEquations]:
+    """Return the hermitised Dyson equation, the symbols of the conjugates, and the equations compiled."""
+    conjugates = {symbol: sympy.Dummy(f"{symbol}_bar") for symbol in nonreal}
+    doubled = Dyson(hermitise(dyson.pencil, conjugates), dyson.ratios)
+    system = doubled.system(SCALE)
+    return doubled, conjugates, CompiledEquations(system, tuple(doubled.place(u) for u in system.unknowns))
 
 
 def _lower(place: tuple[int, int, int], size: int) -> tuple[int, int, int]:

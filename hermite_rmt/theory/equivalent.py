@@ -22,6 +22,7 @@ from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
 from hermite_rmt.equivalents.selfadjoint import symmetrise
 from hermite_rmt.equivalents.system import EquationSystem
+from hermite_rmt.equivalents.verification import PencilReport, report
 from hermite_rmt.theory.gram import gram_values
 from hermite_rmt.theory.point_solver import PointSolver, rounded
 from hermite_rmt.theory.values import Number, read_number, read_points, require_complete, results
@@ -67,6 +68,17 @@ class DeterministicEquivalent:
     def pencil(self) -> Pencil:
         """The linear pencil: its self-adjoint form where one exists, else the plain one (`pencil.self_adjoint`)."""
         return symmetrise(self.plain_pencil) or self.plain_pencil
+
+    def check_pencil(self, seed: int = 0) -> PencilReport:
+        """Substitute random exact matrices into the pencil and the expression, and compare sizes with the least.
+
+        >>> import sympy
+        >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
+        >>> W = GOE("W", dimensions("n"))
+        >>> print(deterministic_equivalent((W * W + sympy.Identity(W.shape[0])).inv()).check_pencil())
+        self-adjoint pencil of 2 blocks, equal to the expression at random exact matrices, of the smallest size
+        """
+        return report(self._node, self.plain_pencil, self.pencil, seed)
 
     @cached_property
     def dyson(self) -> Dyson:
