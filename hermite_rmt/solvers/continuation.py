@@ -158,7 +158,7 @@ class Arithmetic:
             x = x + change
             if size <= tolerance:
                 return x
-            if step > 1 and size > 0.5 * previous:
+            if step > 1 and size > 0.5 * previous and (guarded or size < FIRST_CORRECTION):
                 if self.precision is None and size < 1e-6:
                     return x  # rounding errors: a solve at higher precision takes over
                 raise ContinuationError("Newton's method does not contract")
