@@ -355,6 +355,13 @@ def test_repr_evaluates_and_objects_pickle(f):
         assert len({made, pickle.loads(pickle.dumps(made))}) == 1
 
 
+def test_a_text_is_remembered():
+    assert repr(N(" gelu( t )")) == "Nonlinearity('gelu( t )')"
+    assert N("gelu(x)").name == "gelu(x)"
+    assert N(N("gelu(x)").expression).name == "x*(erf(sqrt(2)*x/2)/2 + 1/2)"
+    assert eval(repr(N("2x + |x|").centred()), {"Nonlinearity": hr.Nonlinearity}) == N("2x + |x|").centred()
+
+
 def test_repr_keeps_breakpoints():
     f = N("abs(x - 1)", breakpoints=[1, "1/3"])
     assert repr(f) == "Nonlinearity('abs(x - 1)', breakpoints=['1', '1/3'])"

@@ -18,7 +18,7 @@ Expr = Any
 _FAR = sympy.Integer(10) ** 9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Family:
     """A nonlinearity with parameters: called with their values (exact numbers or symbols) it gives one member."""
 
@@ -36,6 +36,10 @@ class Family:
         shown = ", ".join(f"{name}={value}" for name, value in exact.items())
         label = f"{self.name}({shown})" if shown else self.name
         return Nonlinearity(self.formula(X, **exact), variable=X, name=label)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value}" for name, value in parameters(self.formula).items())
+        return f"Family({self.name}({shown}))"
 
     @property
     def default(self) -> Nonlinearity:

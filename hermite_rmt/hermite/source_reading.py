@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ def read_source(source: Any, variable: Any, breakpoints: Iterable[Any] | None, n
     points = None if breakpoints is None else exact_points(breakpoints)
     if isinstance(source, str):
         names = () if variable is None else (str(variable),)
-        return Source(_in_x(parse(source, names), variable), None, points, name)
+        read = Source(_in_x(parse(source, names), variable), None, points, name)
+        # with parameters a text would have to name its variable too
+        return read if read.parameters else replace(read, text=" ".join(source.split()), cache={})
     if isinstance(source, (bool, np.bool_)):
         raise TypeError(f"f: got {source!r}; allowed: text, a SymPy expression, a callable or a Nonlinearity")
     if isinstance(source, (numbers.Number, np.number)) or hasattr(source, "_mpf_"):

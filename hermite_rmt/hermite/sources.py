@@ -18,17 +18,18 @@ Expr = Any
 
 @dataclass(frozen=True, repr=False)
 class Source:
-    """An expression in `X` and parameters, or a callable; breakpoints and name as given by the user."""
+    """An expression in `X` and parameters, or a callable; breakpoints, name and text as given by the user."""
 
     expression: Expr | None
     function: Callable[[Any], Any] | None = None
     breakpoints: tuple[Any, ...] | None = None
     label: str | None = None
+    text: str | None = None
     cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # what is cached are numbers of local mpmath contexts, which do not pickle
-        return Source, (self.expression, self.function, self.breakpoints, self.label)
+        return Source, (self.expression, self.function, self.breakpoints, self.label, self.text)
 
     @property
     def name(self) -> str:
@@ -39,7 +40,9 @@ class Source:
 
     @cached_property
     def formula(self) -> str:
-        """The expression in the formula language, or the name of the callable."""
+        """The text it was read from, the expression in the formula language, or the name of the callable."""
+        if self.text is not None:
+            return self.text
         if self.expression is None:
             return getattr(self.function, "__name__", "f")
         try:
