@@ -395,39 +395,43 @@ assert vanishes(plain - positive)
 # The whole of `quadratic_form`, in both charts, against the sums over the roots of derivation 06, at the exact points (equality of
 # rational numbers; $\sqrt c$ appears squared only):
 
+
 # %%
-for point in points:
-    gram = point.overlaps
-    mm, mk, mq, kk, qq, kq = gram
-    theta = point.shape.theta
+def theorem_1(point):
+    """q by the sums of derivation 06."""
+    mm, mk, mq, kk, qq, kq = point.overlaps
     m = point.g / point.gamma * point.I[0]
 
-    def tau_of(w, theta=theta):
-        return theta / w
+    def tau(w):
+        return point.shape.theta / w
 
-    def first(phi, point=point, m=m):  # M_11 = (1 + eta m x)/D
+    def first(phi):  # M_11 = (1 + eta m x)/D
         return point.sum(0, phi) + point.eta * m * point.sum(1, phi)
 
-    def mixed(phi, point=point):  # M_12 = c x (a x + k)/D
+    def mixed(phi):  # M_12 = c x (a x + k)/D
         return point.c * (point.a * point.sum(2, phi) + point.k * point.sum(1, phi))
 
-    def overlap(product, projections, mm=mm, tau_of=tau_of):
-        return lambda w: tau_of(w) * (product + projections * (1 - tau_of(w)) / (1 + mm * tau_of(w)))
+    def overlap(product, projections):
+        return lambda w: tau(w) * (product + projections * (1 - tau(w)) / (1 + mm * tau(w)))
 
-    labels = first(lambda w: point.c * tau_of(w) / ((1 - tau_of(w)) * (1 + mm * tau_of(w))))
-    x_u = mq * first(lambda w: tau_of(w) / (1 + mm * tau_of(w)))  # without sqrt(c)
-    x_v = mk * mixed(lambda w: tau_of(w) / (1 + mm * tau_of(w)))
+    labels = first(lambda w: point.c * tau(w) / ((1 - tau(w)) * (1 + mm * tau(w))))
+    x_u = mq * first(lambda w: tau(w) / (1 + mm * tau(w)))  # without sqrt(c)
+    x_v = mk * mixed(lambda w: tau(w) / (1 + mm * tau(w)))
     P_, T_ = first(overlap(qq, mq * mq)), mixed(overlap(kq, mk * mq))
     R_ = -point.c * point.g * point.sum(1, overlap(kk, mk * mk))
-    open_loop = 1 + point.a * T_
-    q = labels + point.c * (point.a**2 * (R_ * x_u**2 + P_ * x_v**2) - 2 * point.a * open_loop * x_u * x_v) / (
-        open_loop**2 - point.a**2 * P_ * R_
-    )
+    one = 1 + point.a * T_
+    coupling = point.a**2 * (R_ * x_u**2 + P_ * x_v**2) - 2 * point.a * one * x_u * x_v
+    return labels + point.c * coupling / (one**2 - point.a**2 * P_ * R_)
+
+
+for point in points:
+    m = point.g / point.gamma * point.I[0]
+    split = split_overlaps(point.overlaps, point.overlaps[0])
+    no_signal = split_overlaps((Fraction(0),) * 3 + point.overlaps[3:], Fraction(1))
     for inputs, roots in point.charts():
-        split = split_overlaps(gram, mm)
-        assert quadratic_form(inputs, point.gamma, split, roots, sums(inputs, roots)) == q
-        nothing = split_overlaps((Fraction(0),) * 3 + gram[3:], Fraction(1))
-        assert quadratic_form(inputs, point.gamma, nothing, roots, sums(inputs, roots)) == m  # no signal: q = m
+        integrals = sums(inputs, roots)
+        assert quadratic_form(inputs, point.gamma, split, roots, integrals) == theorem_1(point)
+        assert quadratic_form(inputs, point.gamma, no_signal, roots, integrals) == m
 
 # %% [markdown]
 # ## The error

@@ -74,7 +74,7 @@ def edges(rng, size):
     """Random points on the edges of the box and close to them.
 
     c = 1, c close to 1, c = 1/4 (where 1 is an edge of the bulk), extreme c and gamma; a_1 = 0, f linear, nearly
-    either; diagonal 0, +-2, a_1 (kappa = 0), 2 a_1; no signal, aligned, anti-parallel and missing weights, tiny signals.
+    either; diagonal 0, +-2, a_1 (kappa = 0), 2 a_1; no signal, aligned, opposite and missing weights, tiny signals.
     """
 
     def one_of(*options):

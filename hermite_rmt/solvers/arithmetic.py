@@ -144,15 +144,10 @@ class BallArithmetic(FlintArithmetic):
         """
         if real.rational is not None:
             return super().read(real)
-        if hasattr(real, "ball"):
-            return real.ball(self.precision)
-        if hasattr(real, "enclosure"):
-            ball = real.enclosure(math.ceil(self.precision / BITS_PER_DIGIT))
-            return self._exact(ball.lower).union(self._exact(ball.upper))
-        raise ValueError(
-            f"certified: got {real.text}, a number without an enclosure; allowed: rational numbers, and numbers the "
-            "package can enclose"
-        )
+        if not hasattr(real, "enclosure"):
+            raise ValueError(f"certified: got {real.text}, a number without an enclosure; allowed: exact numbers")
+        ball = real.enclosure(math.ceil(self.precision / BITS_PER_DIGIT))
+        return self._exact(ball.lower).union(self._exact(ball.upper))
 
     def ball(self, centre: Any, radius: Any) -> Any:
         """Return the ball around the midpoint of `centre` with at least this radius."""

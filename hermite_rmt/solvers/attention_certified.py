@@ -66,10 +66,12 @@ def certify_point(parameters: Mapping[str, Real], digits: int) -> Solution:
             with numbers.active():
                 scaled = point.scaled(numbers)
                 box = prove(scaled, current.use_pair, current.x, current.inverse, numbers)
-                values = {} if box is None else observe(point, scaled, box, numbers)
-                if values and all(_sharp(value, wanted) for value in values.values()):
+                if box is None:
+                    continue
+                values = observe(point, scaled, box, numbers)
+                if all(_sharp(value, wanted) for value in values.values()):
                     balls = {name: Ball.of_arb(value, digits) for name, value in values.items()}
-                    widest = max(float(e.value.abs_upper()) for e in box.equations)
+                    widest = max(float(equation.value.abs_upper()) for equation in box.equations)
                     return Solution(balls, widest, Outcome.CONVERGED, digits, steps + current.steps)
         steps += current.steps
     return Solution(dict.fromkeys(NAMES, math.nan), math.inf, Outcome.NOT_PROVED, digits, steps)

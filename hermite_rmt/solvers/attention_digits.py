@@ -103,6 +103,7 @@ def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[
 
 def observe(point: ExactPoint, scaled: Scaled, here: At, numbers: Arithmetic) -> dict[str, Any]:
     """Return the values by name, numbers or balls; E from the velocity -J^-1 dR/dlog(gamma) of the coordinates."""
+    assert scaled.overlaps is not None
     q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
     pull = [-equation.gradient[3] for equation in here.equations]
     first, second, third = apply(inverse_jacobian(here, numbers.number(1.0)), pull)
@@ -114,7 +115,7 @@ def observe(point: ExactPoint, scaled: Scaled, here: At, numbers: Arithmetic) ->
         q.value,
         -scaled.gamma * slope,
         c * (scaled.gamma * gain) * I1,
-        c * I1 * (here.integrals.slope.value + k),
+        numbers.number(0.0) if point.even else c * I1 * (here.integrals.slope.value + k),
     )
     return point.unscaled(dict(zip(NAMES, values, strict=True)), numbers)
 

@@ -89,8 +89,7 @@ def newton_step(point: Point) -> FloatArray:
 def along(quantity: Dual, step: FloatArray) -> FloatArray:
     """Return the derivative of a quantity along a step in the chart."""
     first, second, third = quantity.gradient[:3]
-    change: FloatArray = first * step[0] + second * step[1] + third * step[2]
-    return change
+    return first * step[0] + second * step[1] + third * step[2]
 
 
 class State:
@@ -162,8 +161,7 @@ def scale_of_k(problem: Problem, roots: Roots) -> FloatArray:
     k, Q = roots.k.value, np.maximum(roots.Q.value, 0.0)
     # the last term is what remains where k = Q = 0
     level = problem.inputs.a * problem.gamma * roots.gain.value / problem.inputs.shape.c
-    size: FloatArray = np.sqrt(k * k + Q) + np.cbrt(level)
-    return size
+    return np.sqrt(k * k + Q) + np.cbrt(level)
 
 
 def step_size(problem: Problem, roots: Roots, step: FloatArray, x: FloatArray, use_pair: bool) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hermite_rmt.solvers.arithmetic import MpmathArithmetic
-from hermite_rmt.solvers.attention_equations import Inputs, shape_of
+from hermite_rmt.solvers.attention_equations import Inputs, Shape, shape_of
 from hermite_rmt.solvers.attention_newton import Problem, iterate
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import Iterate, at_solution, newton
@@ -48,15 +48,15 @@ def double_start(problem: Problem, even: bool) -> Iterate | None:
     with np.errstate(all="ignore"):
         guess = coordinates(problem.inputs, problem.gamma, first_guess(problem.inputs, problem.gamma))
         use_pair = bool(guess.use_pair[0])
-        x = np.array(guess.pair if use_pair else guess.symmetric)[:, 0]
+        x = _listed(guess.pair if use_pair else guess.symmetric, even and not use_pair)
         floats = _in_floats(problem)
-        found = newton(floats, use_pair, _list(x, even, use_pair), 1.0, DOUBLE_TOLERANCE)
+        found = newton(floats, use_pair, x, 1.0, DOUBLE_TOLERANCE)
         if found is None:  # the safeguarded iteration of grids
             state = iterate(problem)
             if not state.converged[0]:
                 return None
             use_pair = bool(state.use_pair[0])
-            x = _list(state.chart[:, 0], even, use_pair)
+            x = _listed(state.chart, even and not use_pair)
             found = newton(floats, use_pair, x, 1.0, DOUBLE_TOLERANCE)
             if found is None:
                 return at_solution(floats, use_pair, x, 1.0, REDUCED_BITS)
@@ -64,15 +64,16 @@ def double_start(problem: Problem, even: bool) -> Iterate | None:
     return found
 
 
-def _list(x: np.ndarray, even: bool, use_pair: bool) -> list[float]:
-    return [0.0, *x[1:].tolist()] if even and not use_pair else x.tolist()
+def _listed(coordinates: Any, first_vanishes: bool) -> list[float]:
+    first, second, third = (float(entry[0]) for entry in coordinates)
+    return [0.0 if first_vanishes else first, second, third]
 
 
 def _in_floats(problem: Problem) -> Scaled:
-    """Return a block of one point as Python floats: faster than arrays."""
-    (shape, *numbers), gamma = problem
-    c, a, eta, kappa = shape._make(float(entry[0]) for entry in shape), *(float(entry[0]) for entry in numbers)
-    return Scaled(Inputs(c, a, eta, kappa), float(gamma[0]), None)
+    """Return a block of one point as Python floats: for one point faster than arrays."""
+    shape, *rest = problem.inputs
+    inputs = Inputs(Shape(*(float(entry[0]) for entry in shape)), *(float(entry[0]) for entry in rest))
+    return Scaled(inputs, float(problem.gamma[0]))
 
 
 def far_start(point: ExactPoint) -> Iterate | None:

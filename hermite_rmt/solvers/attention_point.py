@@ -24,7 +24,7 @@ class Scaled(NamedTuple):
 
     inputs: Inputs
     gamma: Any
-    overlaps: Overlaps
+    overlaps: Overlaps | None = None  # the equations of Proposition 1 do without
 
 
 class ExactPoint:
@@ -43,7 +43,7 @@ class ExactPoint:
         a1, eta = self.reals["a1"].mpf(_PROBE), self.reals["eta"].mpf(_PROBE)
         self.negative = bool(a1 < 0)
         self.wide = bool(self.reals["c"].mpf(_PROBE) > 1)
-        # a_1 = kappa = 0: k and tau, odd in (a_1, kappa), vanish exactly
+        # a_1 = kappa = 0: k and tau, odd in (a_1, kappa) and unique, vanish exactly
         self.even = self.reals["a1"].rational == 0 and self.reals["kappa"].rational == 0
         self.signal = bool(self.reals["mu_mu"].mpf(_PROBE) > 0)
         _, _, exponent, length = (a1 * a1 + eta)._mpf_

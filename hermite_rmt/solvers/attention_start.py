@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from hermite_rmt.solvers.attention_equations import Inputs, Shape
 
-FloatArray = np.ndarray
+# any shape, any kind: mypy cannot follow the arithmetic of NumPy arrays of known shape
+FloatArray: TypeAlias = Any
 
 _TINY_A = 1e-150  # below, a_1 acts as 0: keeps quotients of the start finite
 _CUBIC_STEPS = 8
