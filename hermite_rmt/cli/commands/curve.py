@@ -23,6 +23,8 @@ from hermite_rmt.study.store import TrialValues
 from hermite_rmt.study.sweep import read_simulation
 from hermite_rmt.study.trials import Simulation, simulate_cells
 
+SCALE_NOTE = "all models at one ridge: attention's error depends on the scale of f, linear regression's does not"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -80,7 +82,10 @@ def run(models: Sequence[Any], request: Request, output: Path | None, plot: Path
 
 def heading(models: Iterable[Any], request: Request) -> dict[str, str]:
     """Return the provenance of a curve; a file is only continued where it is the same."""
-    stated = {"columns": "c = p/n, error = interpolation error, error_se = standard error of a simulated mean"}
+    stated = {
+        "columns": "c = p/n, error = interpolation error, error_se = standard error of a simulated mean",
+        "scale": SCALE_NOTE,
+    }
     seed = None if request.simulate is None else request.simulate[2]
     for model in models:
         described = provenance(model, seed)

@@ -24,6 +24,7 @@ def run(path: Path) -> None:
         [row for title, sweeps in panels.items() for data in sweeps for row in _rows(title.split(",")[0], data)],
     )
     save(curve_figure(panels), path)
+    print("At equal ridge the comparison depends on the scale of f; hermite-rmt compare --scale trace takes it out.")
     print(f"figure: {path}")
 
 
