@@ -295,6 +295,20 @@ def test_inside_the_spectrum_is_refused(expression, values):
     assert caught.value.solution.outcome is Outcome.IN_SPECTRUM
 
 
+def test_inside_the_disc_the_hermitised_trace_is_the_conjugate():
+    inside = deterministic_equivalent((Ginibre("Y", n) + z * IDENTITY).inv())
+    values = inside.hermitised_trace({z: [0.5, 0.3 + 0.4j]})
+    assert abs(values[0] - 0.5) < 1e-11
+    assert abs(values[1] - (0.3 - 0.4j)) < 1e-11
+
+
+def test_the_hermitised_trace_agrees_with_the_direct_one_outside():
+    outside = deterministic_equivalent((Ginibre("Y", n) * V + z * IDENTITY).inv())
+    assert abs(outside.hermitised_trace({z: 3}) - outside.trace({z: 3})) < 1e-11
+    resolvent = deterministic_equivalent((S - z * IDENTITY).inv(), RATIOS)
+    assert abs(resolvent.hermitised_trace({z: -1 + 1j, c: 2}) - resolvent.trace({z: -1 + 1j, c: 2})) < 1e-11
+
+
 def test_tiny_ridges():
     resolvent = deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS)
     exact = {("2", "1e-20"): "2", ("1", "1e-30"): "999999999999999.5"}

@@ -253,6 +253,25 @@ class DeterministicEquivalent:
         found["trace"] = rounded(solved.observables[0], digits)
         return Solution(found, solved.residual, Outcome.CONVERGED, digits, solved.steps, solved.notes)
 
+    def hermitised_trace(self, values: Mapping[Any, Any], digits: int = 12) -> Any:
+        """Return the trace where `trace` refuses to answer: the limit eps -> 0 of Y^* (Y Y^* + eps)^-1 for Y^-1.
+
+        Inside the spectrum of a matrix that is not normal the trace of its inverse has no limit that could be
+        continued from outside; this one is what finite matrices show. Absolute accuracy 10^-digits.
+
+        >>> import sympy
+        >>> from hermite_rmt.equivalents.ensembles import Ginibre, dimensions
+        >>> n = dimensions("n")
+        >>> inside = deterministic_equivalent((Ginibre("X", n) + sympy.Identity(n) / 2).inv())
+        >>> round(inside.hermitised_trace({}), 10)  # in the disc it is the conjugate, not 1/z
+        0.5
+        """
+        places = read_digits(digits)
+        shape, points = read_points(values, self._known)
+        if places is None:
+            raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
+        return results(shape, (rounded(self._solver.hermitised(p, places), None) for p in points), None)
+
     def _numbers(self, values: Any, gram: Any, digits: Any, form: Any, derivative: Any) -> Any:
         digits = read_digits(digits)
         shape, points = read_points(values, self._known)

@@ -16,8 +16,9 @@ from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
 from hermite_rmt.equivalents.ensembles import overlap
 from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.solvers.continuation import ContinuationError
-from hermite_rmt.theory.branch import InSpectrumError, exact_point, physical_branch
+from hermite_rmt.theory.branch import InSpectrumError, physical_branch
 from hermite_rmt.theory.engine_solver import CompiledEquations, Solved, refine
+from hermite_rmt.theory.hermitised import exact_point, hermitised_trace
 from hermite_rmt.theory.values import Number, require_complete
 
 DOUBLE_DIGITS = 17
@@ -79,6 +80,14 @@ class PointSolver:
             except ContinuationError as reason:
                 reasons.append(str(reason))
         raise _failure(Outcome.NOT_CONVERGED, "; ".join(dict.fromkeys(reasons)), digits)
+
+    def hermitised(self, point: Values, digits: int) -> Any:
+        """Return the trace by the hermitised equation, to that many places; raises `SolveError`."""
+        require_complete(point, self._parameters)
+        try:
+            return hermitised_trace(self._bulk, {**point, **self._constants}, digits)
+        except ContinuationError as reason:
+            raise _failure(Outcome.NOT_CONVERGED, str(reason), digits) from None
 
     def _compile(self, form: Any, derivative: Any) -> CompiledEquations:
         key = (form, derivative)
