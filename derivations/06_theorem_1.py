@@ -137,6 +137,7 @@ spiked = noise - noise[:, :2] * (coupling.inv() + noise[:2, :2]).inv() * noise[:
 OVERLAP_EE = c * T / ((1 - T) * (1 + r * T))
 OVERLAP_EV = sp.sqrt(c) * a_mu * T / (1 + r * T)
 OVERLAP_AB = T * (ab + a_mu * b_mu * (1 - T) / (1 + r * T))
+assert (spiked - spiked.T).applyfunc(sp.simplify) == sp.zeros(4)
 assert sp.simplify(spiked[0, 0] - OVERLAP_EE) == 0
 assert sp.simplify(spiked[0, 2] - OVERLAP_EV) == 0
 assert sp.simplify(spiked[2, 3] + ab - OVERLAP_AB) == 0

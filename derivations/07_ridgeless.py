@@ -344,6 +344,7 @@ u = sp.Symbol("u", positive=True)
 edges = [(1 + sign / sp.sqrt(c)) ** 2 for sign in (-1, 1)]
 density = c * sp.sqrt((edges[1] - x) * (x - edges[0])) / (2 * sp.pi * x)
 assert sp.simplify(((edges[1] - 1) * (1 - edges[0])) - (4 * c - 1) / c**2) == 0
+assert sp.simplify((density.subs(c, 1) / density_one) ** 2 - 1) == 0  # the section above
 inside = sp.sqrt(4 * c - 1) / (2 * sp.pi)
 assert sp.simplify((density.subs(x, 1) / inside) ** 2 - 1) == 0
 B = sp.Symbol("B", positive=True)
