@@ -351,7 +351,7 @@ for size, trials in ((200, 150), (800, 50)):
     difference = np.sqrt(size) * (pair[0] - pair[1])
     scaled.append((difference.mean(), difference.std() / np.sqrt(trials)))
 print(scaled)
-assert scaled[0][0] + 3 * scaled[0][1] < 0 > scaled[1][0] + 3 * scaled[1][1]
+assert scaled[0][0] + 2 * scaled[0][1] < 0 > scaled[1][0] + 2 * scaled[1][1]
 assert abs(scaled[0][0] - scaled[1][0]) < 4 * np.hypot(scaled[0][1], scaled[1][1])
 
 # %% [markdown]
