@@ -19,14 +19,11 @@ POSITIVE = st.floats(0.1, 5)
 
 @st.composite
 def attentions(draw: st.DrawFn) -> hr.Attention:
-    a1 = draw(st.floats(-2, 2))
-    return hr.Attention(
-        a1=a1,
-        nu=a1**2 + draw(st.floats(0.01, 2)),
-        diagonal=draw(st.floats(-1, 1)),
-        skip=draw(st.floats(-1, 1)),
-        overlaps=hr.Overlaps.aligned(draw(st.floats(0, 2)), draw(st.floats(-1, 1))),
-    )
+    # thousandths: the energy is the subject here, not the solver's extremes
+    a1, diagonal, skip, strength = (draw(st.integers(-1000, 1000)) / 1000 for _ in range(4))
+    gap, norm = (draw(st.integers(10, 2000)) / 1000 for _ in range(2))
+    overlaps = hr.Overlaps.aligned(norm, strength)
+    return hr.Attention(a1=2 * a1, nu=4 * a1**2 + gap, diagonal=diagonal, skip=skip, overlaps=overlaps)
 
 
 class Curve:
