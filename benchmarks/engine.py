@@ -3,7 +3,7 @@
     python benchmarks/engine.py [--rounds 5]
 
 SymPy's cache is cleared before every run, so that no run profits from the one before. Processor time, which other
-processes disturb least. Where rmtool (not a dependency) is installed, its own call for the first case runs beside ours.
+processes disturb least. Where rmtool (not a dependency) is installed, its call for the first case runs beside ours.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def tasks() -> dict[str, Callable[[], object]]:
 
 
 def rmtool_kernel() -> object:
-    """The same cubic by rmtool: a scaled and shifted Marchenko-Pastur law freely added to a semicircle."""
+    """Return the same cubic by rmtool: a scaled and shifted Marchenko-Pastur law freely added to a semicircle."""
     import rmtool
 
     shifted = rmtool.scaleA(rmtool.shiftA(rmtool.wishartpol(1 / c), -1), a1)

@@ -154,11 +154,27 @@ def test_overlaps_are_checked():
         spiked.quadratic_form(y, y, values, {mu: 1})
 
 
-def test_vectors_of_one_name_must_be_one_vector():
-    other = Vector("mu", p, "sqrt")
-    spiked = deterministic_equivalent((Z * Z.T / n + mu * mu.T + other * other.T / p).inv(), RATIOS)
+def test_one_name_has_one_meaning():
+    clashes = [
+        mu * mu.T + Vector("mu", p, "sqrt") * Vector("mu", p, "sqrt").T / p,
+        Gaussian("W", n, n) / sympy.sqrt(n) + W,
+        GOE("W", n, 2) + W,
+        joint_family(GOE, "A B", n, covariance=[[1, 0], [0, 1]])[0]
+        + joint_family(GOE, "A B", n, covariance=[[1, 1], [1, 1]])[1],
+    ]
+    for expression in clashes:
+        with pytest.raises(ExpressionError, match="one meaning for every name"):
+            deterministic_equivalent(expression, RATIOS)
+    spiked = deterministic_equivalent((Z * Z.T / n + mu * mu.T).inv(), RATIOS)
     with pytest.raises(ValueError, match="several vectors named mu"):
-        spiked.quadratic_form(mu, mu, {c: 1}, {(mu, mu): 1})
+        spiked.quadratic_form(Vector("mu", p, "sqrt"), mu, {c: 1}, {(mu, mu): 1})
+
+
+def test_assumptions_are_told():
+    T = deterministic("T", p, {1: sympy.Rational(1, 2), 3: sympy.Rational(1, 2)})
+    told = deterministic_equivalent((T + mu * mu.T + Z * Z.T / n).inv(), RATIOS).assumptions
+    assert told == ("vectors are spread evenly over the spectra of deterministic matrices",)
+    assert deterministic_equivalent((mu * mu.T + Z * Z.T / n).inv(), RATIOS).assumptions == ()
 
 
 def test_values_by_name_and_in_arrays():

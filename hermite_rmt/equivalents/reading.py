@@ -12,12 +12,29 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.equivalents.ensembles import RandomMatrix, Vector
+from hermite_rmt.equivalents.ensembles import DeclaredMatrix, RandomMatrix, Vector
 from hermite_rmt.equivalents.errors import ExpressionError, clip
 from hermite_rmt.equivalents.nodes import Letter, Node, add, identity, invert, multiply, transpose
 from hermite_rmt.equivalents.spectral import Deterministic
 
 HALF = sympy.Rational(1, 2)
+
+
+def _require_one_meaning(matrices: list[Any]) -> None:
+    """Refuse different matrices of one name, and families of the same names with different covariances."""
+    meanings: dict[str, Any] = {}
+    for matrix in matrices:
+        if not isinstance(matrix, DeclaredMatrix):
+            continue
+        claims = {matrix.name: matrix}
+        if isinstance(matrix, RandomMatrix) and matrix.family:
+            claims[f"family {matrix.family[0]}"] = matrix.family[2]
+        for name, meaning in claims.items():
+            if meanings.setdefault(name, meaning) != meaning:
+                raise ExpressionError(
+                    f"two different matrices or covariances are called {name}: allowed: one meaning for every name "
+                    "(dependent matrices are declared by joint_family)"
+                )
 
 
 @dataclass(frozen=True)
@@ -38,6 +55,7 @@ class Reader:
     """
 
     def __init__(self, ratios: Mapping[Any, Any], matrices: list[Any]) -> None:
+        _require_one_meaning(matrices)
         sizes = {size for matrix in matrices for size in matrix.shape if size != 1}
         given = {sympy.sympify(key): sympy.sympify(value) for key, value in ratios.items()}
         for size in sorted(sizes, key=str):

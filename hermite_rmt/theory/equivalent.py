@@ -59,6 +59,14 @@ class DeterministicEquivalent:
         self._bulk_node = without_low_rank(self._node)
         self.ratios = dict(self._reader.ratios)
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the answer takes for granted beyond the laws of the matrices, a sentence each."""
+        told = self.linearised.assumptions
+        if self.plain_pencil.deterministic and self.expression.atoms(Vector):
+            told += ("vectors are spread evenly over the spectra of deterministic matrices",)
+        return told
+
     @cached_property
     def plain_pencil(self) -> Pencil:
         """The pencil as the circuit gives it: always there, its equations have a path from vanishing covariance."""
