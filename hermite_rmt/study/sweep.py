@@ -40,7 +40,8 @@ def sweep(
         Each trial is one task, on one BLAS thread and with a random stream of its own, so all executors and numbers
         of workers give the same bits (on one kind of machine, with one version of NumPy and SciPy).
     store : path of an append-only checkpoint, or a `TrialStore`. A trial found there is not simulated again: call
-        again with the same arguments to continue an interrupted sweep, also on a finer grid or with more trials.
+        again with the same arguments to continue an interrupted sweep, also with more c, gammas or trials (simulating
+        other gammas together may change the last digits: many are solved by another factorisation than few).
     progress : function of (trials done, trials in all), called in this process
     digits : digits of the theory; its variables then hold mpf objects
 
