@@ -147,6 +147,12 @@ def certified_coefficients(function: LessMeans, order: int, digits: int | None) 
     return balls
 
 
+def certified_coefficient(function: LessMeans, k: int, digits: int | None) -> Ball:
+    """Return a ball that contains a_k."""
+    exact = None if function.source.parameters else function.closed_form(k)
+    return _enclosed(exact, digits or CERTIFIED_DIGITS) or certified_coefficients(function, k, digits)[k]
+
+
 def certified_energy(function: LessMeans, digits: int | None) -> Ball:
     """Return a ball that contains the energy."""
     wanted = digits or CERTIFIED_DIGITS

@@ -143,6 +143,10 @@ class Nonlinearity:
         k : int, or a SymPy symbol that is a nonnegative integer
             For a symbol the result holds for all k at once.
 
+        Notes
+        -----
+        With symbolic parameters the result holds where the expectation exists (exp(a x^2) needs a < 1/2).
+
         >>> Nonlinearity("exp(a*x)", variable="x").closed_form(sympy.Symbol("k", integer=True, nonnegative=True))
         a**k*exp(a**2/2)/sqrt(factorial(k))
         """
@@ -168,7 +172,10 @@ class Nonlinearity:
 
     def coefficient(self, k: int, digits: int | None = None, certified: bool = False) -> Any:
         """Return a_k = E[f h_k]."""
-        return self.coefficients(k, digits, certified)[_order(k, "k")]
+        k = _order(k, "k")
+        if certified:
+            return expectations.certified_coefficient(self._body, k, read_digits(digits))
+        return self.coefficients(k, digits)[k]
 
     def coefficients(self, order: int, digits: int | None = None, certified: bool = False) -> list[Any]:
         """Return [a_0, ..., a_order]."""
