@@ -95,7 +95,7 @@ def prove(
     radii = [2 * abs(step) + (abs(entry) + ulp) * ulp for step, entry in zip(change, centre, strict=True)]
     box = [numbers.ball(entry, radius) for entry, radius in zip(centre, radii, strict=True)]
     on_box = differentiate(scaled, use_pair, box, one)
-    columns = [apply(inverse, [equation.gradient[j] for equation in on_box.equations]) for j in range(3)]
+    columns = [apply(inverse, [equation.dense()[j] for equation in on_box.equations]) for j in range(3)]
     for i in range(3):
         image = centre[i] - change[i]
         for j in range(3):

@@ -105,9 +105,10 @@ def observe(point: ExactPoint, scaled: Scaled, here: At, numbers: Arithmetic) ->
     """Return the values by name, numbers or balls; E from the velocity -J^-1 dR/dlog(gamma) of the coordinates."""
     assert scaled.overlaps is not None
     q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
-    pull = [-equation.gradient[3] for equation in here.equations]
+    pull = [-equation.dense()[3] for equation in here.equations]
     first, second, third = apply(inverse_jacobian(here, numbers.number(1.0)), pull)
-    slope = q.gradient[3] + (q.gradient[0] * first + q.gradient[1] * second + q.gradient[2] * third)
+    along_x, along_y, along_z, along_gamma = q.dense()
+    slope = along_gamma + (along_x * first + along_y * second + along_z * third)
     c, I1 = scaled.inputs.shape.c, here.integrals.I1.value
     gain, k = here.roots.gain.value, here.roots.k.value
     values = (

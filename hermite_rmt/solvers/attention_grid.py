@@ -112,10 +112,10 @@ class _Observed:
         c, I1, gain = block.inputs.shape.c, integrals.I1.value, roots.gain.value
         m = trace(roots, integrals)
         q = quadratic_form(block.inputs, point.gamma, overlaps, roots, integrals)
-        velocity = solve_linear(point.residuals, tuple(-equation.gradient[3] for equation in point.residuals))
+        velocity = solve_linear(point.residuals, tuple(-equation.dense()[3] for equation in point.residuals))
         self.values["trace"][points] = m.value
         self.values["quadratic_form"][points] = q.value
-        self.values["error"][points] = -block.gamma * (along(q, velocity) + q.gradient[3])
+        self.values["error"][points] = -block.gamma * (along(q, velocity) + q.dense()[3])
         self.values["delta"][points] = c * (block.gamma * gain) * I1
         self.values["tau"][points] = c * I1 * (integrals.slope.value + roots.k.value)
         scale = scale_of_k(block, roots)

@@ -21,11 +21,11 @@ from hermite_rmt.solvers.dual import Dual, seeds
 
 CHUNK = 8192  # points a block: its arrays stay in the cache
 TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
-SHORTENED_STEP = 30.0  # in round j a step up to j times that is shortened; beyond, the contraction makes one step
+SHORTENED_STEP = 30.0  # in sweep j a step up to j times that is shortened; beyond, the contraction makes one step
 CONVERGED_STEP = 1e-8  # the next step would be its square
-STALLED_STEP = 1e-6  # rounding errors may keep steps from falling below CONVERGED_STEP: judged afterwards
-NEWTON_STEPS = 6  # in one round, from one set of roots
-ROUNDS = 100
+STALLED_STEP = 1e-6  # rounding errors may keep steps longer: after some patience this will do, judged afterwards
+PATIENCE = 30
+SWEEPS = 200
 
 
 class Problem(NamedTuple):
@@ -72,7 +72,7 @@ def evaluate(problem: Problem, x: FloatArray, use_pair: bool, along_gamma: bool 
 
 def solve_linear(equations: tuple[Dual, Dual, Dual], right: tuple[FloatArray, ...]) -> FloatArray:
     """Solve the 3 x 3 systems whose rows are the first three derivatives of the equations (Cramer's rule)."""
-    (a, b, c), (d, e, f), (g, h, i) = (equation.gradient[:3] for equation in equations)
+    (a, b, c), (d, e, f), (g, h, i) = (equation.dense()[:3] for equation in equations)
     p, q, r = right
     ei_fh, fg_di, dh_eg = e * i - f * h, f * g - d * i, d * h - e * g
     x = ei_fh * p + (c * h - b * i) * q + (b * f - c * e) * r
@@ -88,7 +88,7 @@ def newton_step(point: Point) -> FloatArray:
 
 def along(quantity: Dual, step: FloatArray) -> FloatArray:
     """Return the derivative of a quantity along a step in the chart."""
-    first, second, third = quantity.gradient[:3]
+    first, second, third = quantity.dense()[:3]
     return first * step[0] + second * step[1] + third * step[2]
 
 
@@ -98,7 +98,8 @@ class State:
     Attributes
     ----------
     physical : array (3, N), log g, Q, k of the last guess
-    chart : array (3, N), the coordinates of the solution, in the chart of pairs where `use_pair`
+    chart : array (3, N), coordinates in the chart of pairs where `use_pair`, else in the symmetric one
+    guessed : array (N,) of bool, whether `chart` is to be found from `physical` first
     converged : array (N,) of bool
     steps : array (N,), evaluations used
     """
@@ -108,52 +109,49 @@ class State:
         self.physical = np.empty((3, size))
         for points, block in problem.blocks(np.arange(size)):
             self.physical[:, points] = first_guess(block.inputs, block.gamma)
-        self.chart = np.full((3, size), np.nan)
+        self.chart = np.empty((3, size))
         self.use_pair = np.zeros(size, dtype=bool)
+        self.guessed = np.ones(size, dtype=bool)
         self.converged = np.zeros(size, dtype=bool)
         self.steps = np.zeros(size, dtype=int)
 
 
 def iterate(problem: Problem) -> State:
-    """Run rounds until every point has converged; the stragglers of all blocks are pooled between rounds."""
+    """Make Newton steps on all points that have not converged, until there are none: blocks are always full."""
     state = State(problem)
     pending = np.arange(problem.gamma.size)
-    for number in range(1, ROUNDS + 1):
-        limit = number * SHORTENED_STEP
-        for points, block in problem.blocks(pending):
+    for sweep in range(1, SWEEPS + 1):
+        for points, block in problem.blocks(pending[state.guessed[pending]]):
             found = coordinates(block.inputs, block.gamma, Physical(*state.physical[:, points]))
             state.use_pair[points] = found.use_pair
-            for use_pair, x in ((True, found.pair), (False, found.symmetric)):
-                chosen = np.flatnonzero(found.use_pair == use_pair)
-                if chosen.size:
-                    _newton(block.take(chosen), state, points[chosen], np.array(x)[:, chosen], use_pair, limit)
+            state.chart[:, points] = np.where(found.use_pair, found.pair, found.symmetric)
+        for use_pair in (True, False):
+            for points, block in problem.blocks(pending[state.use_pair[pending] == use_pair]):
+                _newton(block, state, points, use_pair, sweep)
         pending = pending[~state.converged[pending]]
         if not pending.size:
             break
     return state
 
 
-def _newton(problem: Problem, state: State, points: FloatArray, x: FloatArray, use_pair: bool, limit: float) -> None:
-    """Newton's method in one chart; a point that has not converged leaves with a new guess for the next round."""
-    for count in range(1, NEWTON_STEPS + 1):
-        point = evaluate(problem, x, use_pair)
-        step = newton_step(point)
-        size = step_size(problem, point.roots, step, x, use_pair)
-        state.steps[points] += 1
-        moved = np.array(
-            (x[0] * np.exp(step[0]) if use_pair else x[0] + step[0], x[1] + step[1], x[2] * np.exp(step[2]))
-        )
-        done = size < (CONVERGED_STEP if count < NEWTON_STEPS else STALLED_STEP)
-        state.chart[:, points[done]] = moved[:, done]
-        state.converged[points[done]] = True
-        going = (size < TRUSTED_STEP) & ~done & (count < NEWTON_STEPS)  # False for nan
-        leaving = ~(going | done)
-        if leaving.any():
-            guess = _new_guess(problem, point, state.physical[1, points], step, size, limit)
-            state.physical[:, points[leaving]] = guess[:, leaving]
-        if not going.any():
-            return
-        problem, points, x = problem.take(going), points[going], moved[:, going]
+def _newton(problem: Problem, state: State, points: FloatArray, use_pair: bool, sweep: int) -> None:
+    """Make one Newton step in one chart, or where it is too long a new guess of g, Q, k."""
+    x = state.chart[:, points]
+    point = evaluate(problem, x, use_pair)
+    step = newton_step(point)
+    size = step_size(problem, point.roots, step, x, use_pair)
+    trusted = size < TRUSTED_STEP  # False for nan
+    if not trusted.all():
+        lost = points[~trusted]
+        guess = _new_guess(problem, point, state.physical[1, points], step, size, sweep * SHORTENED_STEP)
+        state.physical[:, lost] = guess[:, ~trusted]
+    x[0] = x[0] * np.exp(step[0]) if use_pair else x[0] + step[0]
+    x[1] += step[1]
+    x[2] *= np.exp(step[2])
+    state.chart[:, points] = x
+    state.guessed[points] = ~trusted
+    state.converged[points] = size < (CONVERGED_STEP if sweep <= PATIENCE else STALLED_STEP)
+    state.steps[points] += 1
 
 
 def scale_of_k(problem: Problem, roots: Roots) -> FloatArray:

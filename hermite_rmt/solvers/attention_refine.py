@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hermite_rmt.solvers.arithmetic import Arithmetic, arithmetic
 from hermite_rmt.solvers.attention_equations import Roots, Sums, chart, residuals, sums
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
-from hermite_rmt.solvers.dual import ScalarDual, scalar_seeds
+from hermite_rmt.solvers.dual import Dual, seeds
 
 REFRESH = 6  # the Jacobian is evaluated anew where that many times its own bits are right
 FEWEST_BITS = 10  # a step with a fixed Jacobian is worth at least that many, or it is not accepted
@@ -19,15 +19,15 @@ STEPS = 60
 class At(NamedTuple):
     """The equations at a point of a chart, with derivatives along its coordinates and log gamma."""
 
-    gamma: ScalarDual
+    gamma: Dual
     roots: Roots
     integrals: Sums
-    equations: tuple[ScalarDual, ScalarDual, ScalarDual]
+    equations: tuple[Dual, Dual, Dual]
 
 
 def differentiate(scaled: Scaled, use_pair: bool, x: list[Any], one: Any) -> At:
     """Evaluate the equations with their derivatives, at numbers or balls."""
-    *variables, gamma = scalar_seeds((*x, scaled.gamma), (one, one, one, scaled.gamma))
+    *variables, gamma = seeds((*x, scaled.gamma), (one, one, one, scaled.gamma))
     roots = chart(use_pair)(scaled.inputs, gamma, *variables)
     integrals = sums(scaled.inputs, roots)
     return At(gamma, roots, integrals, residuals(scaled.inputs, gamma, roots, integrals))
@@ -35,7 +35,7 @@ def differentiate(scaled: Scaled, use_pair: bool, x: list[Any], one: Any) -> At:
 
 def inverse_jacobian(here: At, one: Any) -> list[list[Any]]:
     """Return the inverse of the Jacobian, by the adjugate."""
-    (a, b, c), (d, e, f), (g, h, i) = (equation.gradient[:3] for equation in here.equations)
+    (a, b, c, _), (d, e, f, _), (g, h, i, _) = (equation.dense() for equation in here.equations)
     first, second, third = e * i - f * h, f * g - d * i, d * h - e * g
     scale = one / (a * first + b * second + c * third)
     adjugate = (

@@ -4,163 +4,111 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 
 class Dual:
-    """Arrays with their gradients: forward differentiation of whatever arithmetic they pass through.
+    """A value and its gradient: forward differentiation of whatever arithmetic it passes through.
 
     Parameters
     ----------
-    value : array of shape (N,)
-    gradient : array of shape (directions, N)
+    value : a number (float, mpf, arb, Fraction) or an array
+    gradient : tuple of numbers or arrays like it, one a direction; None where the derivative is known to be zero
 
-    Plain arrays and numbers mix in as constants.
+    Plain numbers and arrays mix in as constants.
 
-    >>> x = Dual(np.array([3.0]), np.array([[1.0], [0.0]]))
-    >>> y = Dual(np.array([2.0]), np.array([[0.0], [1.0]]))
-    >>> (x * y + 1).value, (x / y).gradient.tolist()
-    (array([7.]), [[0.5], [-0.75]])
+    >>> x, y = seeds((3.0, 2.0), (1.0, 1.0))
+    >>> (x * y + 1).value, (x / y).gradient, (2 * x).gradient
+    (7.0, (0.5, -0.75), (2.0, None))
     """
 
     __slots__ = ("gradient", "value")
     __array_ufunc__ = None  # an array on the left leaves the operation to this class
 
-    def __init__(self, value: Any, gradient: Any) -> None:
+    def __init__(self, value: Any, gradient: tuple[Any, ...]) -> None:
         self.value = value
         self.gradient = gradient
 
+    def dense(self) -> tuple[Any, ...]:
+        """Return the gradient with zeros for None."""
+        return tuple(0 * self.value if entry is None else entry for entry in self.gradient)
+
     def __add__(self, other: Any) -> Dual:
         if isinstance(other, Dual):
-            return Dual(self.value + other.value, self.gradient + other.gradient)
+            gradient = tuple(map(_sum, self.gradient, other.gradient))
+            return Dual(self.value + other.value, gradient)
         return Dual(self.value + other, self.gradient)
 
     __radd__ = __add__
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value, -self.gradient)
+        return Dual(-self.value, tuple(None if entry is None else -entry for entry in self.gradient))
 
     def __sub__(self, other: Any) -> Dual:
         if isinstance(other, Dual):
-            return Dual(self.value - other.value, self.gradient - other.gradient)
+            gradient = tuple(map(_difference, self.gradient, other.gradient))
+            return Dual(self.value - other.value, gradient)
         return Dual(self.value - other, self.gradient)
 
     def __rsub__(self, other: Any) -> Dual:
-        return Dual(other - self.value, -self.gradient)
+        return Dual(other - self.value, tuple(None if entry is None else -entry for entry in self.gradient))
 
     def __mul__(self, other: Any) -> Dual:
+        a = self.value
         if isinstance(other, Dual):
-            gradient = self.gradient * other.value
-            gradient += other.gradient * self.value
-            return Dual(self.value * other.value, gradient)
-        return Dual(self.value * other, self.gradient * other)
+            b = other.value
+            gradient = tuple(_combination(p, b, q, a) for p, q in zip(self.gradient, other.gradient, strict=True))
+            return Dual(a * b, gradient)
+        return Dual(a * other, tuple(None if entry is None else entry * other for entry in self.gradient))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Dual:
-        if isinstance(other, Dual):
-            inverse = 1 / other.value
-            value = self.value * inverse
-            gradient = self.gradient - other.gradient * value
-            gradient *= inverse
-            return Dual(value, gradient)
-        inverse = 1 / other
-        return Dual(self.value * inverse, self.gradient * inverse)
-
-    def __rtruediv__(self, other: Any) -> Dual:
-        inverse = 1 / self.value
-        value = other * inverse
-        return Dual(value, self.gradient * (-(value * inverse)))
-
-
-class ScalarDual:
-    """A single number (float, mpf, arb) with its derivatives along four directions, written out: faster than arrays.
-
-    >>> x = ScalarDual(3.0, (1.0, 0.0, 0.0, 0.0))
-    >>> y = ScalarDual(2.0, (0.0, 1.0, 0.0, 0.0))
-    >>> (x * y + 1).value, (x / y).gradient
-    (7.0, (0.5, -0.75, 0.0, 0.0))
-    """
-
-    __slots__ = ("gradient", "value")
-
-    def __init__(self, value: Any, gradient: tuple[Any, Any, Any, Any]) -> None:
-        self.value = value
-        self.gradient = gradient
-
-    def __add__(self, other: Any) -> ScalarDual:
-        if isinstance(other, ScalarDual):
-            (p, q, r, s), (t, u, v, w) = self.gradient, other.gradient
-            return ScalarDual(self.value + other.value, (p + t, q + u, r + v, s + w))
-        return ScalarDual(self.value + other, self.gradient)
-
-    __radd__ = __add__
-
-    def __neg__(self) -> ScalarDual:
-        p, q, r, s = self.gradient
-        return ScalarDual(-self.value, (-p, -q, -r, -s))
-
-    def __sub__(self, other: Any) -> ScalarDual:
-        if isinstance(other, ScalarDual):
-            (p, q, r, s), (t, u, v, w) = self.gradient, other.gradient
-            return ScalarDual(self.value - other.value, (p - t, q - u, r - v, s - w))
-        return ScalarDual(self.value - other, self.gradient)
-
-    def __rsub__(self, other: Any) -> ScalarDual:
-        p, q, r, s = self.gradient
-        return ScalarDual(other - self.value, (-p, -q, -r, -s))
-
-    def __mul__(self, other: Any) -> ScalarDual:
-        a = self.value
-        p, q, r, s = self.gradient
-        if isinstance(other, ScalarDual):
-            b = other.value
-            t, u, v, w = other.gradient
-            return ScalarDual(a * b, (p * b + t * a, q * b + u * a, r * b + v * a, s * b + w * a))
-        return ScalarDual(a * other, (p * other, q * other, r * other, s * other))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> ScalarDual:
-        if not isinstance(other, ScalarDual):  # never 1/other: an int would become a double
-            p, q, r, s = self.gradient
-            return ScalarDual(self.value / other, (p / other, q / other, r / other, s / other))
+        if not isinstance(other, Dual):  # never 1/other: an int would become a double
+            return Dual(
+                self.value / other, tuple(None if entry is None else entry / other for entry in self.gradient)
+            )
         inverse = 1 / other.value
         a = self.value * inverse
-        (p, q, r, s), (t, u, v, w) = self.gradient, other.gradient
-        return ScalarDual(
-            a, ((p - t * a) * inverse, (q - u * a) * inverse, (r - v * a) * inverse, (s - w * a) * inverse)
-        )
-
-    def __rtruediv__(self, other: Any) -> ScalarDual:
-        inverse = 1 / self.value
-        a = other / self.value
-        p, q, r, s = self.gradient
         scale = -(a * inverse)
-        return ScalarDual(a, (p * scale, q * scale, r * scale, s * scale))
+        gradient = tuple(
+            _combination(p, inverse, q, scale) for p, q in zip(self.gradient, other.gradient, strict=True)
+        )
+        return Dual(a, gradient)
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        a = other / self.value
+        scale = -(a / self.value)
+        return Dual(a, tuple(None if entry is None else entry * scale for entry in self.gradient))
+
+
+def _sum(p: Any, q: Any) -> Any:
+    if p is None:
+        return q
+    return p if q is None else p + q
+
+
+def _difference(p: Any, q: Any) -> Any:
+    if q is None:
+        return p
+    return -q if p is None else p - q
+
+
+def _combination(p: Any, b: Any, q: Any, a: Any) -> Any:
+    """Return p b + q a."""
+    if p is None:
+        return None if q is None else q * a
+    result = p * b
+    if q is not None:
+        result += q * a
+    return result
 
 
 def seeds(values: tuple[Any, ...], scales: tuple[Any, ...]) -> tuple[Dual, ...]:
-    """Return arrays as independent variables: the i-th has the derivative scales[i] along direction i.
+    """Return independent variables: the i-th has the derivative scales[i] along direction i, none along the others.
 
     A scale equal to the value gives derivatives with respect to the logarithm.
     """
-    variables = []
-    for index, (value, scale) in enumerate(zip(values, scales, strict=True)):
-        gradient = np.zeros((len(values), *value.shape))
-        gradient[index] = scale
-        variables.append(Dual(value, gradient))
-    return tuple(variables)
-
-
-def scalar_seeds(values: tuple[Any, Any, Any, Any], scales: tuple[Any, Any, Any, Any]) -> tuple[ScalarDual, ...]:
-    """Return four numbers as independent variables, as `seeds` does."""
-    nothing = scales[0] - scales[0]
-    first, second, third, fourth = scales
-    units = (
-        (first, nothing, nothing, nothing),
-        (nothing, second, nothing, nothing),
-        (nothing, nothing, third, nothing),
-        (nothing, nothing, nothing, fourth),
+    size = len(values)
+    return tuple(
+        Dual(value, tuple(scale if i == j else None for j in range(size)))
+        for i, (value, scale) in enumerate(zip(values, scales, strict=True))
     )
-    return tuple(ScalarDual(value, unit) for value, unit in zip(values, units, strict=True))
