@@ -102,6 +102,30 @@ def test_a_cut_file_is_completed_to_the_same_bytes(tmp_path: Path) -> None:
         assert output.read_bytes() == whole
 
 
+def test_trials_of_an_incomplete_cell_are_kept_beside_the_table_until_it_is_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output, whole = tmp_path / "curve.csv", tmp_path / "whole.csv"
+    assert main([*SIMULATED, "--output", str(whole)]) == DONE
+    simulate = hr.Attention.simulate
+    calls: list[int] = []
+
+    def interrupted(self: hr.Attention, n: int, p: int, *arguments: object, **options: object) -> object:
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        calls.append(p)
+        return simulate(self, n, p, *arguments, **options)
+
+    monkeypatch.setattr(hr.Attention, "simulate", interrupted)
+    assert main([*SIMULATED, "--output", str(output)]) == INTERRUPTED
+    assert "keeps 2 simulated points" in capsys.readouterr().err
+    assert len((tmp_path / "curve.csv.attention.trials").read_text().splitlines()) == 6
+    monkeypatch.setattr(hr.Attention, "simulate", simulate)
+    assert main([*SIMULATED, "--output", str(output)]) == DONE
+    assert output.read_bytes() == whole.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"curve.csv", "whole.csv"}
+
+
 def test_a_finer_grid_keeps_what_is_there(tmp_path: Path) -> None:
     output = tmp_path / "curve.csv"
     assert main([*SIMULATED, "--output", str(output)]) == DONE

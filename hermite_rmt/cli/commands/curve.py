@@ -19,7 +19,7 @@ from hermite_rmt.cli.table import CurveTable, Row
 from hermite_rmt.study.executors import process_pool
 from hermite_rmt.study.grid import Grid
 from hermite_rmt.study.provenance import provenance
-from hermite_rmt.study.store import TrialValues
+from hermite_rmt.study.store import JsonLinesStore, TrialValues
 from hermite_rmt.study.sweep import read_simulation
 from hermite_rmt.study.trials import Simulation, simulate_cells
 
@@ -107,23 +107,37 @@ def theory_rows(model: Any, c: Sequence[Fraction], request: Request) -> Iterator
 
 
 def simulate_missing(models: Iterable[Any], request: Request, table: CurveTable) -> None:
-    """Simulate every cell that the table lacks, and add each, beside the theory at its p/n, when it is complete."""
+    """Simulate every cell that the table lacks, and add each, beside the theory at its p/n, when it is complete.
+
+    The trials of cells that are not complete are kept in a file beside the table's until the model is done.
+    """
     simulation = request.simulation
     if simulation is None:
         return
-    dimensions = request.grid.dimensions(simulation.n)
-    with process_pool(request.workers) if request.workers > 1 else nullcontext() as executor:
-        for model in models:
-            missing = [
-                p
-                for p in dict.fromkeys(dimensions)
-                if any(_key(model, p, gamma, request) not in table.rows for gamma in request.gamma)
-            ]
-            with progress_bar(model.name.replace("_", " ")) as progress:
-                cells = simulate_cells(model, simulation, missing, {}, executor, progress=progress)
-                with closing(cells):
-                    for p, trials in cells:
-                        table.add(cell_rows(model, p, trials, request))
+    dimensions = dict.fromkeys(request.grid.dimensions(simulation.n))
+    missing = {
+        model: [p for p in dimensions if any(_key(model, p, g, request) not in table.rows for g in request.gamma)]
+        for model in models
+    }
+    with (
+        process_pool(request.workers) if request.workers > 1 and any(missing.values()) else nullcontext() as executor
+    ):
+        for model, cells in missing.items():
+            store = None if table.path is None else JsonLinesStore(trials_path(table.path, model))
+            known = {} if store is None or not cells else store.load(provenance(model, simulation.seed))
+            with (
+                progress_bar(model.name.replace("_", " ")) as progress,
+                closing(simulate_cells(model, simulation, cells, known, executor, store, progress)) as simulated,
+            ):
+                for p, trials in simulated:
+                    table.add(cell_rows(model, p, trials, request))
+            if store is not None:
+                store.path.unlink(missing_ok=True)
+
+
+def trials_path(output: Path, model: Any) -> Path:
+    """Return where the trials of incomplete cells are kept."""
+    return output.with_name(f"{output.name}.{model.name}.trials")
 
 
 def cell_rows(model: Any, p: int, trials: Sequence[TrialValues], request: Request) -> Iterator[Row]:
