@@ -133,6 +133,25 @@ def test_an_interrupted_sweep_continues(
     assert progress.seen == [(done, 9) for done in range(kept, 10)]
 
 
+def test_no_computed_trial_is_lost(model: hr.LinearRegression, tmp_path: Path) -> None:
+    computed: list[int] = []
+
+    class Counting:
+        name, parameters, solve, describe = model.name, model.parameters, model.solve, model.describe
+
+        def simulate(self, n: int, p: int, *arguments: object, **options: object) -> object:
+            time.sleep(0.02)  # so that trials are running when the interrupt comes
+            estimates = model.simulate(n, p, *arguments, **options)
+            computed.append(p)
+            return estimates
+
+    store = tmp_path / "trials.jsonl"
+    with ThreadPoolExecutor(3) as executor, pytest.raises(KeyboardInterrupt):
+        sweep(Counting(), C, GAMMA, simulate=SMALL, store=store, executor=executor, progress=Interrupting(after=2))
+    assert 2 < len(computed) < 9
+    assert len(store.read_text().splitlines()) - 1 == len(computed)
+
+
 def test_what_was_computed_beside_a_failed_trial_is_kept(model: hr.LinearRegression, tmp_path: Path) -> None:
     class Failing:
         name, parameters, solve, describe = model.name, model.parameters, model.solve, model.describe

@@ -143,7 +143,8 @@ def _run(
             keep(futures.pop(future), future.result())
             yield
     finally:
-        for future, key in futures.items():
-            # what was computed while an interrupt or a failed trial came up is kept as well
-            if not future.cancel() and future.done() and future.exception() is None:
+        # after an interrupt or a failed trial: what runs already runs to its end anyway, so it is kept as well
+        running = {future: key for future, key in futures.items() if not future.cancel()}
+        for future, key in running.items():
+            if future.exception() is None:
                 keep(key, future.result())
