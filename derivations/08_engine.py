@@ -182,6 +182,21 @@ q = regression.quadratic_form(y, y, at, gram={(mu, mu): strength}, digits=30)
 m = sp.Float(str(regression.trace(at, digits=40)), 40)
 assert abs(sp.Float(str(q), 30) - m * (1 + m) / (1 + m + strength * m)) < 1e-28
 
+# %% [markdown]
+# The same with symbols: the response of the vectors solves linear equations whose coefficients are entries of $R$ and overlaps.
+
+# %%
+system = regression.quadratic_equations(y, y)
+(norm,) = (symbol for symbol in system.parameters if str(symbol) == "<mu,mu>")
+labels = next(symbol for symbol in system.parameters if str(symbol) == "<y,y>")
+solved = sp.solve(
+    [r for r in system.residuals if not r.has(gamma)], [u for u in system.unknowns if str(u) != "g11"], dict=True
+)
+form = sp.factor(system.observables["quadratic_form"].subs(solved[0]).subs(labels, 1))
+print(form)
+g = sp.Symbol("g11")
+assert sp.simplify(form - g * (1 + g) / (1 + g + norm * g)) == 0
+
 # %%
 spiked = a1 * (X.T * (sp.Identity(p) + w_K * w_Q.T) * X / p - I) + sigma * W
 theorem = deterministic_equivalent((spiked.T * X.T * X * spiked / n + gamma * I).inv(), ratios={p: c * n})

@@ -1,5 +1,7 @@
 """Numbers of derived systems: to any digits, on the right branch, refused where there is no answer."""
 
+import random
+
 import mpmath
 import numpy as np
 import pytest
@@ -33,11 +35,14 @@ from hermite_rmt.equivalents.ensembles import GOE, GUE, Gaussian, Ginibre, Vecto
 from hermite_rmt.equivalents.entrywise import entrywise, off_diagonal
 from hermite_rmt.equivalents.spectral import commuting, deterministic
 from hermite_rmt.hermite.nonlinearity import Nonlinearity
+from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 from hermite_rmt.theory.outliers import outlier, spectrum_edges, threshold
+from hermite_rmt.theory.overlaps import Overlaps
 
 S = Z.T * Z / p
 half = sympy.Rational(1, 2)
+GRAM = ((mu, mu), (mu, w_K), (mu, w_Q), (w_K, w_K), (w_Q, w_Q), (w_K, w_Q))
 
 
 def close(value, text, digits):
@@ -60,6 +65,31 @@ def test_attention_agrees_with_the_reference_table_to_30_digits(theory_values):
         assert close(error, row["E"], 30), row
         if row["overlaps"]["mm"] == "0":  # no signal: the form is the trace
             assert close(attention().trace(values, digits=32), row["q"], 30), row
+
+
+def test_attention_agrees_with_its_rational_form_at_random_points():
+    # another derivation, another solver: the rational form of hr.Attention
+    draw = random.Random(20)
+    for _ in range(12):
+        a, excess, ratio, ridge = (
+            sympy.Rational(draw.randint(low, high), 10) * sympy.Rational(10) ** draw.choice(scales)
+            for low, high, scales in (
+                (-20, 20, [0]),
+                (0, 30, [0, -2]),
+                (1, 40, [0, -1, 1]),
+                (1, 99, [0, -1, -3, -6, 2]),
+            )
+        )
+        vectors = [[sympy.Rational(draw.randint(-3, 3), 2) for _ in range(3)] for _ in range(3)]
+        overlaps = {
+            pair: sum(left * right for left, right in zip(vectors[i], vectors[j], strict=True))
+            for pair, (i, j) in zip(GRAM, ((0, 0), (0, 1), (0, 2), (1, 1), (2, 2), (1, 2)), strict=True)
+        }
+        diagonal = sympy.Rational(draw.randint(-5, 5), 10)
+        values = {a1: a, c: ratio, sigma: sympy.sqrt(excess / ratio), gamma: ridge, d: diagonal}
+        ours = spiked_attention().quadratic_form(y, y, values, overlaps, digits=25)
+        model = Attention(a1=a, nu=a**2 + excess, diagonal=diagonal, overlaps=Overlaps(*overlaps.values()))
+        assert close(ours, model.quadratic_form(ratio, ridge, digits=25), 23), (values, overlaps)
 
 
 def test_the_derivative_is_the_derivative():

@@ -21,6 +21,7 @@ from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
 from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
 from hermite_rmt.equivalents.selfadjoint import symmetrise
+from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.equivalents.verification import PencilReport, report
 from hermite_rmt.theory.gram import gram_values
@@ -135,6 +136,14 @@ class DeterministicEquivalent:
                 f"values: {', '.join(map(str, left)) or 'no symbol'} left; allowed: one, the spectral parameter"
             )
         return eliminate_by_series(self._plain_bulk, left[0], exact)
+
+    def quadratic_equations(self, a: Vector, b: Vector) -> EquationSystem:
+        """Return the equations of lim a^T Q b: the Dyson equation, and linear ones for the response of the vectors.
+
+        The overlaps of the vectors are parameters, named ``<v,w>``.
+        """
+        self._vectors((a, b))
+        return response_system(self._plain_full, a, b, overlap)
 
     def latex(self) -> str:
         """Return the equations as LaTeX."""
