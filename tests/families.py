@@ -1,4 +1,4 @@
-"""Random members of the families that the closed-form rules cover, with rational parameters (hypothesis strategies)."""
+"""Random members of the families that the closed-form rules cover, with rational parameters: strategies."""
 
 from fractions import Fraction
 

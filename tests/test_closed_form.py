@@ -344,6 +344,7 @@ def test_many_pieces():
         sp.Piecewise((X, X > 0)),
         sp.I * X,
         X ** sp.Rational(1, 3),
+        sp.sign(X ** sp.Rational(1, 3)),
         1 / sp.Abs(X),
         sp.sqrt(sp.Abs(X - 1)),
         sp.sqrt(sp.Abs(X)) * sp.exp(X),
@@ -365,6 +366,15 @@ def test_far_tails_are_written_without_cancellation():
     far = closed(sp.Heaviside(X - 40))
     assert far.coefficient(0) == sp.erfc(20 * sp.sqrt(2)) / 2
     assert close(far.values(0, 30)[0], number(sp.erfc(20 * sp.sqrt(2)) / 2), 30)
+
+
+def test_signs_of_powers():
+    for f, expected in (
+        (sp.sign(sp.Max(X, 0) ** sp.Rational(1, 3)), sp.S.Half),
+        (sp.sign(sp.exp(X) * X**3), 0),
+        (sp.sign(sp.erf(X) ** 2 * X**-2), 1),
+    ):
+        assert closed(f).coefficient(0) == expected
 
 
 def test_a_function_that_vanishes_on_an_interval():

@@ -164,8 +164,10 @@ def sign(expression: Expr) -> Combination:
             product = product * sign(factor)
         return product
     if expression.is_Pow and X not in expression.exp.free_symbols:
-        # a real power other than a whole one is a power of something positive
-        return sign(expression.base) ** (1 if expression.exp.is_odd else 2)
+        of_base = sign(expression.base)
+        if not expression.exp.is_integer and of_base**2 != of_base:
+            raise NotClosedError("a real power of something negative is complex")
+        return of_base if expression.exp.is_odd else of_base**2
     factored = sympy.factor_terms(expression)
     if factored.is_Mul:
         return sign(factored)
