@@ -11,7 +11,7 @@ import numpy as np
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.hermite.adaptive import DigitsRule, DoubleRule, bisected, cells
-from hermite_rmt.hermite.evaluation import Evaluate, real_value
+from hermite_rmt.hermite.evaluation import Evaluate, Grid, real_value
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.panels import Endpoint, Panel
 from hermite_rmt.hermite.reach import reach
@@ -87,7 +87,7 @@ class SampledSymmetry:
 
 
 def _weighted(integrand: Integrand) -> Evaluate:
-    def evaluate(points: list[Any], precision: int) -> list[Any]:
+    def evaluate(points: list[Any], precision: int, grid: Grid | None = None) -> list[Any]:
         context = local_context(precision + 20)
         function = integrand.multiprecision(precision + 20)
         values = []

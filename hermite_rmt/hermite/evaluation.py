@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import sympy
 from mpmath.libmp import from_man_exp
@@ -14,8 +15,38 @@ from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.hermite.integrand import X
 
-Evaluate = Callable[[list[Any], int], list[Any]]
-"""Values of f(x) exp(-x^2/2) (mpf) at points given as mpf, at a binary precision."""
+
+@dataclass(frozen=True)
+class Grid:
+    """The points (first + j step) / q, j = 0, 1, ..., whole numbers."""
+
+    first: int
+    step: int
+    q: int
+
+    def gaussians(self, count: int, number: Callable[[int], Any], exp: Callable[[Any], Any]) -> list[Any]:
+        """Return exp(-x^2/2) at the first `count` points by two multiplications each; `number` makes exact numbers.
+
+        The relative error grows like count^2.
+        """
+        square = number(self.q) ** 2
+        value = exp(number(-(self.first**2)) / (2 * square))
+        ratio = exp(number(-(2 * self.first * self.step + self.step**2)) / (2 * square))
+        change = exp(number(-(self.step**2)) / square)
+        values = []
+        for _ in range(count):
+            values.append(value)
+            value, ratio = value * ratio, ratio * change
+        return values
+
+
+class Evaluate(Protocol):
+    """Values of f(x) exp(-x^2/2) (mpf) at points given as mpf, at a binary precision; `grid`: what the points are."""
+
+    def __call__(self, points: list[Any], precision: int, grid: Grid | None = None) -> list[Any]:
+        """Return the values, in the order of the points."""
+        ...
+
 
 _GUARD = 20
 _RETRIES = 4
@@ -42,17 +73,20 @@ def weighted_values(piece: sympy.Expr, name: str) -> Evaluate:
 
 
 def _by_mpmath(kernel: Kernel, name: str) -> Evaluate:
-    def evaluate(points: list[Any], precision: int) -> list[Any]:
-        context = local_context(precision + _GUARD)
-        function = kernel.multiprecision(precision + _GUARD)
+    def evaluate(points: list[Any], precision: int, grid: Grid | None = None) -> list[Any]:
+        working = precision + _GUARD + 2 * len(points).bit_length()
+        context = local_context(working)
+        function = kernel.multiprecision(working)
+        weights = grid and grid.gaussians(len(points), context.mpf, context.exp)
         values = []
-        for point in points:
+        for index, point in enumerate(points):
             x = context.convert(point)
             try:
                 value = function(x)[0]
             except (ZeroDivisionError, ValueError):  # 1/0, a pole: mpmath raises
                 value = context.nan
-            values.append(real_value(value, x, name) * context.exp(-(x**2) / 2))
+            weight = weights[index] if weights else context.exp(-(x**2) / 2)
+            values.append(real_value(value, x, name) * weight)
         return values
 
     return evaluate
@@ -82,16 +116,17 @@ def real_value(value: Any, point: Any, name: str) -> Any:
 
 
 def _by_flint(ball: BallFunction, plain: Evaluate) -> Evaluate:
-    def evaluate(points: list[Any], precision: int) -> list[Any]:
+    def evaluate(points: list[Any], precision: int, grid: Grid | None = None) -> list[Any]:
         values: list[Any] = [None] * len(points)
         waiting = list(range(len(points)))
         context = local_context(precision + _GUARD)
         for retry in range(_RETRIES):
-            working = (precision + _GUARD) << retry
+            working = (precision + _GUARD + 2 * len(points).bit_length()) << retry
             with flint_precision(working) as flint:
+                weights = grid.gaussians(len(points), flint.arb, flint.arb.exp) if grid and not retry else None
                 for index in waiting:
                     x = _arb(flint, points[index]._mpf_)
-                    value = ball.real(x) * (x * x / -2).exp()
+                    value = ball.real(x) * (weights[index] if weights else (x * x / -2).exp())
                     if value.is_finite() and value.rel_accuracy_bits() >= precision:
                         mantissa, exponent = value.mid().man_exp()
                         raw = from_man_exp(int(mantissa), int(exponent), context.prec, "n")

@@ -31,7 +31,7 @@ class Integrand:
     ----------
     expression : sympy.Expr in `X` alone, or None
     function : callable of one number, or None
-    breakpoints : points given by the user where f may fail to be analytic; None: to be found
+    breakpoints : points given by the user where f may fail to be analytic (in expressions others are found as well)
     name : what messages call it
 
     >>> f = Integrand.of_expression(sympy.Max(sympy.Symbol("t"), 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
-from hermite_rmt.hermite.evaluation import Evaluate
+from hermite_rmt.hermite.evaluation import Evaluate, Grid
 
 _DEEPEST = 20
 
@@ -115,13 +116,23 @@ class Panel:
                 anchor, distance, _ = nodes[index]
                 shift = exact.convert(distance)
                 points[index] = shift if anchor is None else anchor.mpf(working) + shift
-            for index, value in zip(members, self.evaluate([points[i] for i in members], working), strict=True):
+            grid = _grid(parameters) if self.whole else None
+            found = self.evaluate([points[i] for i in members], working, grid)
+            for index, value in zip(members, found, strict=True):
                 values[index] = value
         context = local_context(precision)
         return [
             (context.convert(point), context.convert(value) * slope)
             for point, value, (_, _, slope) in zip(points, values, nodes, strict=True)
         ]
+
+
+def _grid(parameters: list[tuple[int, int]]) -> Grid | None:
+    """Return the arithmetic progression the parameters are, None if they are none."""
+    if len(parameters) < 3:
+        return None
+    steps = {b[0] - a[0] for a, b in itertools.pairwise(parameters)}
+    return Grid(parameters[0][0], steps.pop(), parameters[0][1]) if len(steps) == 1 else None
 
 
 def _lost_bits(anchor: Endpoint | None, distance: Any) -> int:

@@ -20,6 +20,7 @@ from hermite_rmt.hermite.panels import Endpoint, Panel
 from hermite_rmt.hermite.reach import reach
 from hermite_rmt.hermite.symmetry import Symmetry
 from hermite_rmt.hermite.transform import log2_peak
+from hermite_rmt.hermite.zeros import distinct
 
 _SYMMETRY_BITS = 200
 _LONGEST_LINE = 400
@@ -64,8 +65,8 @@ class Pieces:
         return panels
 
     def _points(self, reach: int) -> Sequence[Real]:
-        given = self.integrand.breakpoints
-        return breakpoints(self.expression, -reach, reach) if given is None else given
+        # points given by the user are added to those found: a cut too many costs little, one too few is wrong
+        return distinct([*breakpoints(self.expression, -reach, reach), *(self.integrand.breakpoints or ())])
 
     @cached_property
     def symmetry(self) -> Symmetry:

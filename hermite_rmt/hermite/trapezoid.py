@@ -14,7 +14,6 @@ from hermite_rmt.hermite.panels import Panel
 from hermite_rmt.hermite.transform import hermite_sums, log2_peak
 
 _FIRST_LEVEL = 1  # the first step is 2^-1
-_LAST_LEVEL = 14
 _COARSE = 4  # points a unit of t in the search for the range
 _SLACK = 8  # bits by which two sums may differ beyond their target
 _NOTHING = -(10**9)
@@ -42,6 +41,7 @@ class Plan:
         self.precision = target + 16
         self.panels = pieces.panels(target)
         self.name = pieces.integrand.name
+        self._most_nodes = 40_000 + 40 * target
 
     def run(self) -> tuple[list[Any], list[Any]]:
         """Return both results."""
@@ -59,20 +59,24 @@ class Plan:
     def _agreeing(self, panel: Panel, low: Fraction, high: Fraction, scale: int) -> tuple[list[Any], list[Any]]:
         """Return two sums over a panel that differ by less than 2^-target of the largest term."""
         q = self._density(panel, low, high, scale)
-        while q <= 1 << _LAST_LEVEL:
+        while q * (high - low) <= self._most_nodes:
             first = self._integral(panel, low, high, Fraction(1, q), self.precision)
             second = self._integral(panel, low, high, Fraction(7, 9 * q), self.precision + 32)
             agreed = max(scale, _mag(second)) - _mag(first, second)
             if agreed >= self.target - _SLACK:
                 return first, second
             q = q * 2 if agreed < self.target // 2 else q + q // 4 + 1
-        raise ValueError(f"{self.name}: no convergence on {panel}: f is not analytic inside; give its breakpoints")
+        raise ValueError(
+            f"{self.name}: no convergence on {panel}: f is not analytic inside (give its breakpoints), "
+            "or it oscillates without end"
+        )
 
     def _density(self, panel: Panel, low: Fraction, high: Fraction, scale: int) -> int:
         """Return how many nodes a unit of t are expected to reach the target."""
-        before = 0
-        total = self._integral(panel, low, high, Fraction(1, 1 << _FIRST_LEVEL), self.precision)
-        for level in range(_FIRST_LEVEL + 1, _LAST_LEVEL):
+        before, level = 0, _FIRST_LEVEL
+        total = self._integral(panel, low, high, Fraction(1, 1 << level), self.precision)
+        while (high - low) * (1 << level) <= self._most_nodes:
+            level += 1
             odd = [pair for pair in _grid(low, high, 1, 1 << level) if pair[0] % 2]
             new = self._sums(panel, odd, self.precision)
             refined = [(a + b / (1 << (level - 1))) / 2 for a, b in zip(total, new, strict=True)]
@@ -84,7 +88,7 @@ class Plan:
             if agreed > 20 and 1.4 * before < agreed < 2.6 * before and before > 6:
                 return math.ceil((self.target + 8) * (1 << (level - 1)) / agreed)
             before = agreed
-        return 1 << _LAST_LEVEL
+        return 1 << level  # too many: the caller gives up
 
     def _integral(self, panel: Panel, low: Fraction, high: Fraction, step: Fraction, precision: int) -> list[Any]:
         context = local_context(self.precision)
