@@ -192,6 +192,13 @@ def test_a_store_serves_finer_grids_more_ridges_and_more_trials(
     assert progress.seen[-1] == (6, 6)
 
 
+def test_more_ridges_later_give_the_bits_of_all_at_once(model: hr.LinearRegression, tmp_path: Path) -> None:
+    gammas = [0.1, 0.2, 0.4, 0.8, 1.6]
+    for part in (gammas[:2], gammas):
+        data = sweep(model, C, part, simulate=SMALL, store=tmp_path / "trials.jsonl")
+    xr.testing.assert_identical(data, sweep(model, C, gammas, simulate=SMALL))
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [({"rng": 8}, "seed is 7, not 8"), ({"noise": "uniform"}, "simulation is"), ({"model": 2}, "model is")],

@@ -39,9 +39,10 @@ def sweep(
     executor : any `concurrent.futures.Executor`; trials run in this process without one.
         Each trial is one task, on one BLAS thread and with a random stream of its own, so all executors and numbers
         of workers give the same bits (on one kind of machine, with one version of NumPy and SciPy).
-    store : path of an append-only checkpoint, or a `TrialStore`. A trial found there is not simulated again: call
-        again with the same arguments to continue an interrupted sweep, also with more c, gammas or trials (simulating
-        other gammas together may change the last digits: many are solved by another factorisation than few).
+    store : path of a checkpoint (a zarr group if it ends in .zarr, else a file of JSON lines), or a `TrialStore`.
+        A trial that is there with all gammas is not simulated again: call again with the same arguments to continue
+        an interrupted sweep, also with more c or trials. (Simulated with other gammas beside it, a value may differ
+        in its last digits: many gammas are solved by another factorisation than few.)
     progress : function of (trials done, trials in all), called in this process
     digits : digits of the theory; its variables then hold mpf objects
 
@@ -68,11 +69,20 @@ def sweep(
     if simulation is None:
         return data.assign_attrs(provenance(model))
     data.attrs = provenance(model, simulation.seed, simulation.options)
-    kept: TrialStore | None = JsonLinesStore(store) if isinstance(store, (str, Path)) else store
+    kept = open_store(store) if isinstance(store, (str, Path)) else store
     known = kept.load(data.attrs) if kept is not None else {}
     dimensions = grid.dimensions(simulation.n)
     cells = dict(simulate_cells(model, simulation, dimensions, known, executor, kept, progress))
     return data.assign(simulated_variables(model, grid, simulation, cells))
+
+
+def open_store(path: str | Path) -> TrialStore:
+    """Return the checkpoint that a path stands for."""
+    if Path(path).suffix == ".zarr":
+        from hermite_rmt.study.zarr_store import ZarrStore
+
+        return ZarrStore(path)
+    return JsonLinesStore(path)
 
 
 def simulated_variables(

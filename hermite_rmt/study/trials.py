@@ -42,9 +42,9 @@ class Simulation:
         """Return the trials of the cells with these embedding dimensions, each once, cell after cell."""
         return [(self.n, p, trial) for p in dict.fromkeys(dimensions) for trial in range(self.trials)]
 
-    def missing(self, values: TrialValues) -> list[float]:
-        """Return the ridges that a stored trial lacks."""
-        return [gamma for gamma in self.gammas if repr(gamma) not in values]
+    def is_complete(self, values: TrialValues) -> bool:
+        """Whether a stored trial has all ridges."""
+        return all(repr(gamma) in values for gamma in self.gammas)
 
 
 class Portable:
@@ -99,13 +99,14 @@ def simulate_cells(
     """
     keys = simulation.keys(dimensions)
     done = {key: dict(known.get(key, {})) for key in keys}
-    tasks = {key: missing for key in keys if (missing := simulation.missing(done[key]))}
+    # a trial that lacks a ridge is computed again at all ridges: which are solved together shows in the last digits
+    tasks = {key for key in keys if not simulation.is_complete(done[key])}
 
     def keep(key: TrialKey, values: TrialValues) -> None:
         if store is not None:
             store.append(key, values)
         done[key].update(values)
-        del tasks[key]
+        tasks.remove(key)
         report()
 
     def report() -> None:
@@ -115,10 +116,10 @@ def simulate_cells(
     portable = Portable(model)
 
     def task(key: TrialKey) -> tuple[Any, ...]:
-        return run_trial, portable, key, tasks[key], simulation.seed, simulation.options
+        return run_trial, portable, key, simulation.gammas, simulation.seed, simulation.options
 
     report()
-    with closing(_run([(key, task(key)) for key in tasks], executor, keep)) as running:
+    with closing(_run([(key, task(key)) for key in keys if key in tasks], executor, keep)) as running:
         for p in dict.fromkeys(dimensions):
             cell = simulation.keys([p])
             while any(key in tasks for key in cell):
