@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermite_rmt.equivalents.elimination import EliminationError, M
-from hermite_rmt.equivalents.ensembles import GUE, Gaussian, Ginibre
+from hermite_rmt.equivalents.ensembles import GUE, Gaussian, Ginibre, Vector
 from hermite_rmt.equivalents.guess import rational
 from hermite_rmt.equivalents.merging import equal_unknowns
 from hermite_rmt.equivalents.modular import PRIME, NoResidueError, RandomPoint
@@ -100,6 +100,20 @@ def test_a_polynomial_needs_a_spectral_parameter_and_rational_numbers():
         attention().polynomial({c: sympy.sqrt(2), a1: 1, sigma: 1, d: 0})
     with pytest.raises(EliminationError, match="not a spectral parameter"):
         deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS).polynomial({gamma: 1})
+
+
+def test_names_of_parameters_never_clash_with_names_of_unknowns():
+    b, w1, m = sympy.symbols("g11 w1 m")
+    y1 = Vector("y1", n)
+    matrix = b * W + w1 * y1 * y1.T - z * IDENTITY
+    named = deterministic_equivalent(matrix.inv())
+    plain = deterministic_equivalent((sigma * W + a1 * y1 * y1.T - z * IDENTITY).inv())
+    gram = {(y1, y1): 1}
+    left = named.quadratic_form(y1, y1, {b: 0.5, w1: 2, z: -2}, gram)
+    assert left == plain.quadratic_form(y1, y1, {sigma: 0.5, a1: 2, z: -2}, gram)
+    assert named.trace({b: 0.5, z: -2}) == plain.trace({sigma: 0.5, z: -2})
+    with pytest.raises(EliminationError, match="rename it"):
+        deterministic_equivalent((m * W - z * IDENTITY).inv()).polynomial()
 
 
 def test_ward_identities_are_exact_before_the_limit():

@@ -116,9 +116,24 @@ def test_expression_errors_are_value_errors():
     assert issubclass(ExpressionError, ValueError)
 
 
-def test_text_is_never_taken_for_a_scalar():
-    with pytest.raises(TypeError, match="text"):
-        Gaussian("Z", p, n, variance="2")
+def test_text_is_never_taken_for_a_scalar_or_run():
+    code = "__import__('pathlib').Path('never').touch()"
+    runs = [
+        lambda: Gaussian("Z", p, n, variance=code),
+        lambda: Gaussian("Z", code, n),
+        lambda: GOE("W", code),
+        lambda: Vector("v", code),
+        lambda: joint_family(GOE, "A B", n, covariance=[[1, code], [code, 1]]),
+        lambda: deterministic("T", n, {code: 1}),
+        lambda: deterministic_equivalent(Z.T * Z / p, {p: code}),
+        lambda: deterministic_equivalent(Z.T * Z / p, {code: c * n}),
+        lambda: deterministic_equivalent(W + IDENTITY).equations.substitute({z: code}),
+    ]
+    for run in runs:
+        with pytest.raises(TypeError, match="text"):
+            run()
+    with pytest.raises(ValueError, match="gamma: got"):
+        deterministic_equivalent((W + gamma * IDENTITY).inv()).trace({gamma: code})
 
 
 def test_values_are_checked():

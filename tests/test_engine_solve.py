@@ -388,7 +388,7 @@ def test_outliers_of_a_spiked_wishart():
 def test_thresholds_and_edges():
     theta, v = sympy.Symbol("theta"), Vector("v", n)
     spiked = deterministic_equivalent((sigma * W + theta * v * v.T - z * IDENTITY).inv())
-    edges = spectrum_edges(spiked, z, {sigma: half, theta: 0})
+    edges = spectrum_edges(spiked, z, {sigma: half})
     assert edges == [-1.0, 1.0]
     critical = threshold(spiked, v, z, edges[1], theta, 0.8, {sigma: half}, {(v, v): 1})
     assert abs(critical - 0.5) < 1e-7

@@ -8,7 +8,7 @@ coefficients), and the result is checked on the longer first series.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,7 @@ def eliminate_symbolically(reduction: Reduction, plain: Dyson, spectral: Sequenc
         If the system is too large for resultants.
     """
     system = reduction.system
+    _require_free_name(system.parameters)
     field = reduction.polynomials.field
     trace = field.rational(system.observables["trace"])
     equations = [sympy.numer(sympy.together(M - trace)), *map(field.rational, system.residuals)]
@@ -100,6 +101,11 @@ def eliminate_symbolically(reduction: Reduction, plain: Dyson, spectral: Sequenc
         polynomial = field.restored(_primitive(factors[0]))
         return AlgebraicEquation(polynomial, True, f"{steps}; irreducible, no extraneous factor")
     return _select([field.restored(_primitive(factor)) for factor in factors], plain, spectral, steps)
+
+
+def _require_free_name(symbols: Iterable[Any]) -> None:
+    if any(str(symbol) == M.name for symbol in symbols):
+        raise EliminationError(f"a parameter is called {M.name}, as the trace in the polynomial; rename it")
 
 
 def _select(factors: list[Any], plain: Dyson, spectral: Sequence[Any], steps: str) -> AlgebraicEquation:
@@ -155,6 +161,7 @@ def eliminate_by_series(plain: Dyson, variable: Any, values: Mapping[Any, Any]) 
     EliminationError
         If the variable is no spectral parameter, or P has more than about 350 coefficients.
     """
+    _require_free_name([variable, *values])
     try:
         first = SpectralSeries(plain, variable, values, PRIME)
         support = None

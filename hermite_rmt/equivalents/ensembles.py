@@ -127,7 +127,7 @@ class Gaussian(RandomMatrix):
 
     def __new__(cls, name: Any, rows: Any, cols: Any, variance: Any = 1, family: Any = _ALONE) -> Any:
         """Keep everything in args."""
-        rows, cols = sympy.sympify(rows), sympy.sympify(cols)
+        rows, cols = read_scalar(rows, "rows"), read_scalar(cols, "cols")
         return sympy.Basic.__new__(
             cls, read_name(name, "Gaussian"), rows, cols, read_scalar(variance, "variance"), family
         )
@@ -135,7 +135,7 @@ class Gaussian(RandomMatrix):
 
 class _SquareMatrix(RandomMatrix):
     def __new__(cls, name: Any, size: Any, variance: Any = 1, family: Any = _ALONE) -> Any:
-        size = sympy.sympify(size)
+        size = read_scalar(size, "size")
         return sympy.Basic.__new__(
             cls, read_name(name, cls.__name__), size, read_scalar(variance, "variance"), family
         )
@@ -229,7 +229,8 @@ def joint_family(kind: type[RandomMatrix], names: str, *shape: Any, covariance: 
     1/2
     """
     members = names.split()
-    matrix = sympy.ImmutableMatrix(covariance)
+    rows = covariance.tolist() if hasattr(covariance, "tolist") else covariance
+    matrix = sympy.ImmutableMatrix([[read_scalar(entry, "covariance") for entry in row] for row in rows])
     if matrix.shape != (len(members), len(members)) or matrix != matrix.T:
         raise ValueError(
             f"covariance: got a {matrix.shape[0]} x {matrix.shape[1]} matrix; "
@@ -257,7 +258,9 @@ class Vector(DeclaredMatrix):
         """Keep everything in args."""
         if str(norm) not in ("bounded", "sqrt"):
             raise ValueError(f"norm: got {norm!r}; allowed: 'bounded' or 'sqrt'")
-        return sympy.Basic.__new__(cls, read_name(name, "Vector"), sympy.sympify(dimension), Str(str(norm)))
+        return sympy.Basic.__new__(
+            cls, read_name(name, "Vector"), read_scalar(dimension, "dimension"), Str(str(norm))
+        )
 
     @property
     def shape(self) -> tuple[Any, Any]:

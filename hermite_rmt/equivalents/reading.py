@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.equivalents.ensembles import DeclaredMatrix, RandomMatrix, Vector
+from hermite_rmt.equivalents.ensembles import DeclaredMatrix, RandomMatrix, Vector, read_scalar
 from hermite_rmt.equivalents.errors import ExpressionError, clip
 from hermite_rmt.equivalents.nodes import Letter, Node, add, identity, invert, multiply, transpose
 from hermite_rmt.equivalents.spectral import Deterministic
@@ -57,7 +57,7 @@ class Reader:
     def __init__(self, ratios: Mapping[Any, Any], matrices: list[Any]) -> None:
         _require_one_meaning(matrices)
         sizes = {size for matrix in matrices for size in matrix.shape if size != 1}
-        given = {sympy.sympify(key): sympy.sympify(value) for key, value in ratios.items()}
+        given = {read_scalar(key, "ratios"): read_scalar(value, "ratios") for key, value in ratios.items()}
         for size in sorted(sizes, key=str):
             if not isinstance(size, sympy.Symbol):
                 raise ExpressionError(f"the dimension {size}: allowed: a symbol made by dimensions()")

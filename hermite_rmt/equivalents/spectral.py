@@ -20,7 +20,7 @@ class Deterministic(DeclaredMatrix):
     def __new__(cls, name: Any, size: Any, family: Any, index: Any, atoms: Any) -> Any:
         """Keep everything in args."""
         return sympy.Basic.__new__(
-            cls, read_name(name, "Deterministic"), sympy.sympify(size), family, sympy.sympify(index), atoms
+            cls, read_name(name, "Deterministic"), read_scalar(size, "size"), family, sympy.Integer(index), atoms
         )
 
     @property

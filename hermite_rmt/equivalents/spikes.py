@@ -45,7 +45,12 @@ def response_system(
         {(i, letter.left) for letter, entries in pencil.low_rank.items() for i, _ in entries},
         key=lambda place: (place[0], str(place[1])),
     )
-    response = {place: sympy.Symbol(f"w{number}") for number, place in enumerate(places, 1)}
+    taken = {str(symbol) for symbol in (*bulk.parameters, *bulk.unknowns)}
+    taken |= {
+        str(s) for entries in pencil.low_rank.values() for value in entries.values() for s in value.free_symbols
+    }
+    letter_name = next(name for name in ("w", "response", "response_") if not any(t.startswith(name) for t in taken))
+    response = {place: sympy.Symbol(f"{letter_name}{number}") for number, place in enumerate(places, 1)}
     equations = dict(response)
 
     def reached(j: int, vector: Vector) -> Any:

@@ -67,7 +67,13 @@ class EquationSystem:
 
     def substitute(self, values: Mapping[sympy.Symbol, Any]) -> EquationSystem:
         """Return the system with parameters replaced by exact numbers or other expressions."""
-        exact = {symbol: sympy.sympify(value) for symbol, value in values.items()}
+        exact = {}
+        for symbol, value in values.items():
+            if isinstance(value, str):
+                raise TypeError(
+                    f"values: got the text {value!r} for {symbol}; allowed: numbers and SymPy expressions"
+                )
+            exact[symbol] = sympy.Rational(value) if isinstance(value, float) else sympy.sympify(value)
         new = set().union(*(value.free_symbols for value in exact.values())) if exact else set()
         parameters = [symbol for symbol in self.parameters if symbol not in exact]
         parameters += sorted(new - set(parameters) - set(self.unknowns), key=str)

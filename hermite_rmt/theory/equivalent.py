@@ -126,9 +126,9 @@ class DeterministicEquivalent:
         (proved: combinations of equations; irreducible, no extraneous factor)
         """
         if values is None:
-            return eliminate_symbolically(self.reduction, self._plain_bulk, self.parameters)
+            return eliminate_symbolically(self.reduction, self._plain_bulk, self._bulk_parameters)
         exact = self._exact(values)
-        left = [s for s in self.parameters if s not in exact]
+        left = [s for s in self._bulk_parameters if s not in exact]
         if variable is None and len(left) == 1:
             variable = left[0]
         if variable is None or str(variable) not in map(str, left) or len(left) > 1:
@@ -155,11 +155,16 @@ class DeterministicEquivalent:
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """The scalar symbols that need values (overlaps of vectors are given apart, as `gram`)."""
-        plain = self._plain_bulk.pencil
-        found: set[Any] = set()
-        for value in (*self._scalars(plain), *self._scalars(self.plain_pencil)):
-            found |= value.free_symbols
-        return tuple(sorted(found - set(self.linearised.constants), key=str))
+        return tuple(sorted({*self._bulk_parameters, *self._symbols(self.plain_pencil)}, key=str))
+
+    @cached_property
+    def _bulk_parameters(self) -> tuple[Any, ...]:
+        """The parameters of the trace: those of vectors are not needed for it."""
+        return tuple(sorted(self._symbols(self._plain_bulk.pencil), key=str))
+
+    def _symbols(self, pencil: Pencil) -> set[Any]:
+        found: set[Any] = set().union(*(value.free_symbols for value in self._scalars(pencil)))
+        return found - set(self.linearised.constants)
 
     @property
     def _known(self) -> dict[str, Any]:
@@ -205,14 +210,15 @@ class DeterministicEquivalent:
         if not isinstance(count, int) or count < 0:
             raise ValueError(f"count: got {count!r}; allowed: a whole number, 0 or more")
         exact = self._exact(values)
-        require_complete(exact, self.parameters)
+        require_complete(exact, self._bulk_parameters)
         return moments(self._bulk_node, self.ratios, count, exact)
 
     # Numbers
 
     @cached_property
     def _solver(self) -> PointSolver:
-        return PointSolver(self._plain_bulk, self._plain_full, self.parameters, self.linearised.constants)
+        needed = self._bulk_parameters, self.parameters
+        return PointSolver(self._plain_bulk, self._plain_full, needed, self.linearised.constants)
 
     def trace(self, values: Mapping[Any, Any], digits: int | None = None, derivative: Any = None) -> Any:
         """Return lim tr Q / (its dimension).

@@ -36,11 +36,17 @@ class PointSolver:
     ----------
     bulk : the Dyson equation of the plain pencil without vectors
     full : the same with them
-    parameters : the symbols that need values
+    parameters : the symbols that need values, for the trace and for quadratic forms
     constants : symbols whose values are known
     """
 
-    def __init__(self, bulk: Dyson, full: Dyson, parameters: tuple[Any, ...], constants: Mapping[Any, Real]) -> None:
+    def __init__(
+        self,
+        bulk: Dyson,
+        full: Dyson,
+        parameters: tuple[tuple[Any, ...], tuple[Any, ...]],
+        constants: Mapping[Any, Real],
+    ) -> None:
         self._bulk, self._full = bulk, full
         self._parameters = parameters
         self._constants = {symbol: Number(real) for symbol, real in constants.items()}
@@ -59,7 +65,7 @@ class PointSolver:
         SolveError
             If 0 lies in the spectrum of something that is inverted, or no path could be followed.
         """
-        require_complete(point, self._parameters)
+        require_complete(point, self._parameters[form is not None])
         point = {**point, **self._constants}
         compiled = self._compile(form, derivative)
         every = {**point, **overlaps}
@@ -83,7 +89,7 @@ class PointSolver:
 
     def hermitised(self, point: Values, digits: int) -> Any:
         """Return the trace by the hermitised equation, to that many places; raises `SolveError`."""
-        require_complete(point, self._parameters)
+        require_complete(point, self._parameters[0])
         try:
             return hermitised_trace(self._bulk, {**point, **self._constants}, digits)
         except ContinuationError as reason:
