@@ -14,7 +14,7 @@ from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.check import attention_chart
 from hermite_rmt.theory.check.bounds import Fact, prove_inequality
 from hermite_rmt.theory.check.claims import Claim
-from hermite_rmt.theory.check.exact import NotExactError, evaluate, vanishes
+from hermite_rmt.theory.check.exact import NotExactError, evaluate, evaluate_quickly, vanishes
 from hermite_rmt.theory.check.modes import OVERLAPS, mode_sums
 from hermite_rmt.theory.check.slope import slopes_by_gamma
 from hermite_rmt.theory.check.subject import Domain, RejectedPointError, Subject, positive_rational, real_rational
@@ -43,6 +43,7 @@ SUMS = (
     "T",
     "R",
 )
+THEOREM_1 = ("F", "x_u", "x_v", "P", "T", "R")
 SUM_SYMBOLS = {name: sympy.Symbol(name, real=True) for name in SUMS}
 DM, DQ = sympy.symbols("dm dq", real=True)
 ETA, KAPPA = NU - A1**2, DIAGONAL + SKIP - A1
@@ -137,13 +138,14 @@ class AttentionSubject(Subject):
             return self._prove_inequality(claim, domain)
         numbers = {symbol.name: value for symbol, value in domain.fixed.items() if value.is_Rational}
         symmetric = sympy.expand(KAPPA.subs(list(domain.fixed.items())).subs(list(domain.fixed.items()))) == 0
+        free = _free(claim, domain)
         if domain.fixed.get(A1) == 0:
-            one, values = attention_chart.linear_chart(symmetric, claim.excess.has(SOLVED["E"], DQ))
+            one, values = attention_chart.linear_chart(free, symmetric, claim.excess.has(SOLVED["E"], DQ))
             values, reason = {**values, "q": values["F"]}, attention_chart.LINEAR
             if symmetric:
                 reason += "; kappa = 0 gives tau = 0 there"
         else:
-            one, values = attention_chart.cubic_chart()
+            one, values = attention_chart.cubic_chart(free)
             values, reason = dict(values), attention_chart.CUBIC
         zero = attention_chart.without(numbers)
         values |= dict.fromkeys(zero, one * 0)
@@ -163,20 +165,21 @@ class AttentionSubject(Subject):
 
 def _identity(claim: Claim, domain: Domain, one: Any, values: dict[str, Any], reason: str) -> str | None:
     values["nu"] = values["eta"] + values["a1"] ** 2
-    values["diagonal"] = values["kappa"] + values["a1"] - values["skip"]
-    free = ("F", "x_u", "x_v", "P", "T", "R")
-    if "q" not in values:
-        a1, (F, x_u, x_v, P, T, R) = values["a1"], (values[name] for name in free)
+    if "skip" in values:
+        values["diagonal"] = values["kappa"] + values["a1"] - values["skip"]
+    if "q" not in values and all(name in values for name in THEOREM_1):
+        a1, (F, x_u, x_v, P, T, R) = values["a1"], (values[name] for name in THEOREM_1)
         closed = (one + a1 * T) ** 2 - a1**2 * P * R
         values["q"] = F + (a1**2 * (R * x_u**2 + P * x_v**2) - 2 * a1 * (one + a1 * T) * x_u * x_v) / closed
-    values["dq"] = -values["E"] / values["gamma"] ** 2
+    if "E" in values:
+        values["dq"] = -values["E"] / values["gamma"] ** 2
     table = {symbol: values[symbol.name] for symbol in _ALL if symbol.name in values}
     conditions = [
         evaluate(sympy.sympify(symbol - value), table, one)
         for symbol, value in domain.fixed.items()
         if symbol in table
     ]
-    why = vanishes(evaluate(claim.excess, table, one), [c for c in conditions if not c.numer.is_ground])
+    why = vanishes(evaluate_quickly(claim.excess, table, one), conditions, attention_chart.units(one))
     if why is None:
         return None
     used = claim.excess.free_symbols
@@ -186,6 +189,16 @@ def _identity(claim: Claim, domain: Domain, one: Any, values: dict[str, Any], re
     if used & {SOLVED["E"], DQ}:
         parts.append("E = -gamma^2 dq/dgamma, the resolvent identity")
     return "; ".join([*parts, why] if why else parts)
+
+
+def _free(claim: Claim, domain: Domain) -> tuple[str, ...]:
+    """Return the generators a claim needs besides the modes: the fewer, the faster."""
+    used = claim.excess.free_symbols.union(*((s - v).free_symbols for s, v in domain.fixed.items()))
+    names = {symbol.name for symbol in used}
+    names |= {"skip"} if "diagonal" in names else set()
+    names |= set(THEOREM_1) if "q" in names else set()
+    names |= {"E"} if "dq" in names else set()
+    return tuple(name for name in attention_chart.FREE if name in names)
 
 
 _ALL = (*AttentionSubject.parameters, *SOLVED.values(), *SUM_SYMBOLS.values(), DQ)
@@ -238,6 +251,8 @@ P, T, R, g_uu, g_us, g_ss, g_plus = (SUM_SYMBOLS[n] for n in ("P", "T", "R", "g_
 FACTS = (
     Fact(q, True, "q is a mean of 1/(lambda + gamma)"),
     Fact(m, True, "m is a mean of 1/(lambda + gamma)"),
+    Fact(GAMMA * q, True, "gamma q is a mean of gamma/(lambda + gamma)"),
+    Fact(GAMMA * m, True, "gamma m is a mean of gamma/(lambda + gamma)"),
     Fact(E, True, "E is a mean of gamma^2/(lambda + gamma)^2"),
     Fact(1 - GAMMA * q, False, "gamma/(lambda + gamma) <= 1"),
     Fact(1 - GAMMA * m, False, "gamma/(lambda + gamma) <= 1"),
@@ -248,7 +263,7 @@ FACTS = (
     Fact(P, False, "P is an integral of M_11 > 0 against a positive measure"),
     Fact(-R, False, "R is an integral of M_22 <= 0 against a positive measure"),
     Fact((1 + A1 * T) ** 2 - A1**2 * P * R, True, "a sum of squares, as P >= 0 >= R; where P R = 0, T = 0"),
-    Fact(g_uu * g_ss - g_us**2, False, "Cauchy-Schwarz for the integrals of form (b)"),
+    *(Fact(u * g_ss - g_us**2, False, "Cauchy-Schwarz for the integrals of form (b)") for u in (m, g_uu)),
     Fact(ETA, False, "nu >= a_1^2"),
 )
 POSITIVE = (GAMMA, C, NU)

@@ -27,8 +27,8 @@ CUBIC = (
     "an identity in (a_1, c, t_1, t_2, t_3), the modes that parametrise all solutions of Proposition 1 with a_1 != 0 "
     "rationally (theory.md section 4, form (d)); for a_1 = 0 by continuity"
 )
-LINEAR = "an identity in (c, t, k, g_+), the rational parameters of all solutions of Proposition 1 with a_1 = 0 (D is linear)"
-_EXTRA = ("skip", "F", "x_u", "x_v", "P", "T", "R", "E", *OVERLAPS)
+LINEAR = "an identity in (c, t, k, g_+), the rational parameters of all solutions with a_1 = 0 (D is linear)"
+FREE = ("skip", "F", "x_u", "x_v", "P", "T", "R", "E", *OVERLAPS)
 # powers of a_1 that undo the scaling to a_1 = 1
 _WEIGHTS = {
     "eta": 2, "gamma": 2, "kappa": 1, "c": 0, "m": -2, "delta": 0, "tau": -1, "g_plus": 2,
@@ -37,9 +37,9 @@ _WEIGHTS = {
 
 
 @cache
-def cubic_chart() -> tuple[Any, dict[str, Any]]:
-    """Return (1, {name: element}) for a_1 != 0."""
-    names = ("c", "t1", "t2", "t3", "a1", *_EXTRA)
+def cubic_chart(free: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """Return (1, {name: element}) for a_1 != 0; `free` are the names of `FREE` that are needed."""
+    names = ("c", "t1", "t2", "t3", "a1", *free)
     _, c, t1, t2, t3, a1, *extra = field(list(names), QQ)
     one, modes = c.field.one, (t1, t2, t3)
     x1, x2, x3 = ((c * t - 1) * (1 - t) / (c * t) for t in modes)
@@ -54,16 +54,16 @@ def cubic_chart() -> tuple[Any, dict[str, Any]]:
     eta = q2 / (g_plus * I0 / c + q2 * I1)
     values = _named(one, c, eta, k, g_plus, (I0, I1, I2))
     values = {name: value * a1 ** _WEIGHTS[name] for name, value in values.items()}
-    return one, values | {"a1": a1} | dict(zip(_EXTRA, extra, strict=True))
+    return one, values | {"a1": a1} | dict(zip(free, extra, strict=True))
 
 
 @cache
-def linear_chart(symmetric: bool, with_error: bool) -> tuple[Any, dict[str, Any]]:
+def linear_chart(free: tuple[str, ...], symmetric: bool, with_error: bool) -> tuple[Any, dict[str, Any]]:
     """Return (1, {name: element}) for a_1 = 0; `symmetric` means kappa = 0, `with_error` asks for E (slower).
 
     kappa = k (1 + eta I_1) with eta, I_1 >= 0, so kappa = 0 is k = 0: then tau = 0.
     """
-    names = ("c", "t", "k", "gplus", *_EXTRA)
+    names = ("c", "t", "k", "gplus", *dict.fromkeys((*free, "mu_mu")))
     _, c, t, k, g_plus, *extra = field(list(names), QQ)
     one = c.field.one
     generators = [t, g_plus] if symmetric else [t, g_plus, k]
@@ -79,7 +79,7 @@ def linear_chart(symmetric: bool, with_error: bool) -> tuple[Any, dict[str, Any]
     eta_m = -1 / x0 - c * k**2 / g_plus
     eta = eta_m / (I0 + eta_m * I1)
     values = _named(one, c, eta, k, g_plus, (I0, I1, None))
-    others = dict(zip(_EXTRA, extra, strict=True))
+    others = dict(zip(names[4:], extra, strict=True))
     label = c * t / ((1 - t) * (1 + others["mu_mu"] * t))
     values |= others | {"a1": one * 0, "F": integral(0, label) + eta_m * integral(1, label)}
     if not with_error:
@@ -115,6 +115,21 @@ def _named(one: Any, c: Any, eta: Any, k: Any, g_plus: Any, integrals: tuple[Any
         "g_ss": a * aI2 + 2 * a * k * I1 + (k**2 + eta / c * m * g_plus) * I0,
     }
     return values if I2 is None else values | {"I_2": I2}
+
+
+def units(one: Any) -> list[Any]:
+    """Return polynomials that vanish nowhere on the branch of a chart.
+
+    a_1 (in the chart where it is not 0), c, g_+; the modes t, since x is finite; 1 - t and 1 - c t, since x = 0 is no
+    root of D; 1 - c t_i t_j, since |t| < c^(-1/2); and 1 - c t_1 t_2 t_3, since I_0 > 0.
+    """
+    generators = {str(symbol): element for symbol, element in zip(one.field.symbols, one.field.gens, strict=True)}
+    c = generators["c"]
+    modes = [generators[name] for name in ("t", "t1", "t2", "t3") if name in generators]
+    found = [c, *modes, *(generators[name] for name in ("a1", "gplus") if name in generators)]
+    found += [factor for t in modes for factor in (1 - t, 1 - c * t)]
+    found += [1 - c * t * u for k, t in enumerate(modes) for u in modes[k + (len(modes) > 1) :]]
+    return [*found, 1 - c * modes[0] * modes[1] * modes[2]] if len(modes) == 3 else found
 
 
 def without(overlaps: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import sympy
 
-LARGEST = 60_000  # product of the numbers of terms that are still multiplied
+from hermite_rmt.theory.check.quotients import Quotient, converted, restored
+
+LARGEST, LARGEST_QUICK = 1_000_000, 30_000_000  # products of terms in one multiplication, SymPy's and python-flint's
 
 
 class NotExactError(ArithmeticError):
@@ -46,6 +48,8 @@ def evaluate(expression: Any, values: Mapping[Any, Any], one: Any) -> Any:
     if expression.is_Pow and expression.exp.is_Rational:
         base = evaluate(expression.base, values, one)
         if expression.exp.q == 2:
+            if isinstance(base, Quotient):
+                raise NotExactError(f"{expression} is no rational function on the branch")
             base = square_root(base)
         elif expression.exp.q != 1:
             raise NotExactError(f"{expression} is no rational function on the branch")
@@ -60,9 +64,20 @@ def evaluate(expression: Any, values: Mapping[Any, Any], one: Any) -> Any:
     raise NotExactError(f"{expression} is no rational function")
 
 
+def evaluate_quickly(expression: Any, values: Mapping[Any, Any], one: Any) -> Any:
+    """Return `evaluate` by way of python-flint where it is installed; roots leave it no chance."""
+    needed = {symbol: values[symbol] for symbol in expression.free_symbols if symbol in values}
+    fast = converted(needed, one)
+    if fast is None:
+        return evaluate(expression, needed, one)
+    return restored(evaluate(expression, *fast), one)
+
+
 def _guard(left: Any, right: Any) -> None:
-    sizes = [len(side.numer) * len(side.denom) if hasattr(side, "numer") else 1 for side in (left, right)]
-    if sizes[0] * sizes[1] > LARGEST**2 or max(sizes) > LARGEST:
+    if not hasattr(left, "numer"):
+        return
+    sizes = [max(len(side.numer), len(side.denom)) for side in (left, right)]
+    if sizes[0] * sizes[1] > (LARGEST_QUICK if isinstance(left, Quotient) else LARGEST):
         raise NotExactError("the expressions grow too large for an exact expansion")
 
 
@@ -99,13 +114,24 @@ def sign(element: Any) -> int | None:
     return signs[0].pop() * signs[1].pop()
 
 
-def vanishes(element: Any, conditions: Sequence[Any]) -> str | None:
-    """Return why an element is zero wherever the conditions are: "" for an identity, a reason, or None."""
+def vanishes(element: Any, conditions: Sequence[Any], units: Sequence[Any]) -> str | None:
+    """Return why an element is zero wherever the conditions are: "" for an identity, a reason, or None.
+
+    Parameters
+    ----------
+    element : of the field of a chart
+    conditions : elements that are zero on the domain
+    units : polynomials (as elements) that are zero nowhere on the branch
+    """
     if not element:
         return ""
     for condition in conditions:
-        if condition and not element.numer.rem(condition.numer):
-            return "its numerator is a multiple of the numerator of a condition"
+        rest = condition.numer
+        for unit in units:
+            while not rest.is_ground and not rest.rem(unit.numer):
+                rest = rest.quo(unit.numer)
+        if not rest.is_ground and not element.numer.rem(rest):
+            return "its numerator is a multiple of that of a condition (factors that never vanish left out)"
     return None
 
 

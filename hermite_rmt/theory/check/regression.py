@@ -71,9 +71,10 @@ class RegressionSubject(Subject):
         """Return an identity, or a sign that all coefficients show, in the positive generators of the branch."""
         try:
             one, values, conditions, how = _chart(domain)
+            units = [part for g in one.field.gens[:2] for part in (g, 1 + g)]  # s, t > 0
             excess = evaluate(claim.excess, values, one)
             if claim.is_equality:
-                why = vanishes(excess, conditions)
+                why = vanishes(excess, conditions, units)
                 return None if why is None else "; ".join(part for part in (f"an identity: {how}", why) if part)
         except NotExactError:
             return None
@@ -116,7 +117,7 @@ def _chart(domain: Domain) -> tuple[Any, dict[Any, Any], list[Any], str]:
     found = {name: evaluate(element.as_expr(), places, one) for name, element in values.items()}
     table = {symbol: found[symbol.name] for symbol in (C, GAMMA, MU_MU, *SOLVED.values())}
     conditions = [evaluate(sympy.sympify(symbol - value), table, one) for symbol, value in fixed.items()]
-    return one, table, [entry for entry in conditions if not entry.numer.is_ground], how
+    return one, table, conditions, how
 
 
 def _side_of_one(claim: Claim) -> int:

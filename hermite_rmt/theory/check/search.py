@@ -20,7 +20,7 @@ from hermite_rmt.theory.check.verdict import Counterexample
 GUARD = 12
 TRIES = 12  # draws for each point wanted
 STABLE = 5  # digits to which a difference must agree at two precisions to be one
-NARROWEST, NEIGHBOURS = 3, 6  # points with the smallest margin, and neighbours of each, tried for inequalities
+NARROWEST, STEPS = 3, 15  # points of smallest margin from which to descend, for inequalities, and how far
 
 
 @dataclass
@@ -66,10 +66,7 @@ class Search:
             if self.found.points >= points:
                 break
         if not self.claim.is_equality and not self.found.counterexample:
-            for point in self._neighbours():
-                self._compare(point, equality)
-                if self.found.counterexample:
-                    break
+            self._descend(equality)
         return self.found
 
     def _points(self, points: int) -> Iterator[Mapping[Any, Any]]:
@@ -81,17 +78,32 @@ class Search:
             if self.domain.admits(point):
                 yield point
 
-    def _neighbours(self) -> Iterator[Mapping[Any, Any]]:
-        narrowest = sorted(self.margins, key=lambda entry: entry[0])[:NARROWEST]
-        for _, point in narrowest:
-            for _ in range(NEIGHBOURS):
-                moved = {s: v * sympy.Rational(self.random.randint(5, 20), 10) for s, v in point.items()}
-                try:
-                    moved = self.subject.completed(moved, self.fixed)
-                except RejectedPointError:
+    def _descend(self, equality: Callable[[Mapping[Any, Any]], bool]) -> None:
+        """Move from the points of smallest margin by random steps that lower it, until it is negative or they end."""
+        for margin, point in sorted(self.margins, key=lambda entry: entry[0])[:NARROWEST]:
+            best, here = margin, point
+            for _ in range(STEPS):
+                moved = self._moved(here)
+                if moved is None:
                     continue
-                if self.domain.admits(moved):
-                    yield moved
+                self._compare(moved, equality)
+                if self.found.counterexample:
+                    return
+                if self.margins[-1][1] is moved and self.margins[-1][0] < best:
+                    best, here = self.margins[-1]
+
+    def _moved(self, point: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
+        """Return a neighbour in the domain: about half of the parameters changed by factors, sometimes negative."""
+        moved = dict(point)
+        for symbol, value in point.items():
+            if self.random.random() < 0.5:
+                sign = -1 if self.random.random() < 0.1 else 1
+                moved[symbol] = value * sympy.Rational(sign * self.random.randint(6, 16), 10)
+        try:
+            moved = self.subject.completed(moved, self.fixed)
+        except RejectedPointError:
+            return None
+        return moved if self.domain.admits(moved) else None
 
     def _sides(self, point: Mapping[Any, Any], digits: int) -> tuple[Any, Any, Any] | None:
         """Return left, right and the size of their terms, or None where they are not real numbers."""

@@ -12,7 +12,7 @@ import sympy
 
 from hermite_rmt.core.numbers import read_real
 from hermite_rmt.theory.check.claims import Claim, read_claims
-from hermite_rmt.theory.check.text import plain_name
+from hermite_rmt.theory.check.text import plain_name, read_text
 
 
 class RejectedPointError(ValueError):
@@ -177,9 +177,8 @@ class Subject(ABC):
             if isinstance(entry, tuple):
                 symbol = self.meaning(sympy.Symbol(str(entry[0])), names)
                 value = entry[1]
-                value = value if isinstance(value, sympy.Basic) else _exact(value, str(symbol))
-                symbol, value = self._solved_for(symbol, self.canonical(value, names))
-                fixed[symbol] = value
+                symbol, solved = self._solved_for(symbol, self._value(value, str(symbol), names))
+                fixed[symbol] = solved
             else:
                 for claim in self.read_claims(entry, names):
                     if claim.is_equality:
@@ -188,6 +187,16 @@ class Subject(ABC):
                     else:
                         conditions.append(claim)
         return Domain(fixed, tuple(conditions))
+
+    def _value(self, value: Any, name: str, names: Mapping[str, Any]) -> Any:
+        """Read a value of `where`: a number, an expression, or text of either."""
+        if isinstance(value, str):
+            known = {key: sympy.Symbol(key) for key in {*self.symbols, *names}}
+            ((value, _, zero),) = read_text(value, known)
+            value = value - zero
+        elif not isinstance(value, sympy.Basic):
+            value = _exact(value, name)
+        return self.canonical(value, names)
 
     def _solved_for(self, meaning: Any, value: Any) -> tuple[Any, Any]:
         """Return (parameter, value) for a condition `meaning = value` on a parameter or a combination of them."""
