@@ -1,5 +1,7 @@
 """Equations: known laws come out as theorems, reductions are exact, and the pipeline prints itself."""
 
+import dataclasses
+
 import pytest
 import sympy
 from engine_models import IDENTITY, RATIOS, V, W, Z, a1, attention, c, d, gamma, kernel, n, p, sigma, z
@@ -14,6 +16,7 @@ from hermite_rmt.equivalents.modular import PRIME, NoResidueError, RandomPoint
 from hermite_rmt.equivalents.reduction import reduce_dyson
 from hermite_rmt.equivalents.spectral import deterministic
 from hermite_rmt.equivalents.system import EquationSystem
+from hermite_rmt.equivalents.verification import Substitution
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 
 S = Z.T * Z / p
@@ -116,14 +119,32 @@ def test_names_of_parameters_never_clash_with_names_of_unknowns():
         deterministic_equivalent((m * W - z * IDENTITY).inv()).polynomial()
 
 
-def test_ward_identities_are_exact_before_the_limit():
-    # gamma tr Q + c tr(...) identities hold at any size: checked through the pencil's own exact inverse
-    equivalent = deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS)
-    reduction = equivalent.reduction
-    ward = next(step for step in reduction.steps if step.name == "Ward identities")
-    ((unknown, image),) = ward.relations
-    assert unknown != equivalent.dyson.observable()
-    assert image.has(gamma)
+@pytest.mark.parametrize("seed", range(3))
+def test_ward_identities_are_exact_at_every_size(seed):
+    # n = 2, p = 3 and arbitrary matrices in place of the Gaussian ones: no limit, no law
+    K = kernel(Z)
+    equivalent = deterministic_equivalent((K.T * Z.T * Z * K / n + gamma * IDENTITY).inv(), {p: 3 * n / 2})
+    dyson = equivalent.dyson
+    ward = next(step for step in reduce_dyson(dyson).steps if step.name == "Ward identities")
+    assert len(ward.relations) == 4
+    substitution = Substitution(seed)
+    assert (substitution.size(n), substitution.size(p)) == (2, 3)
+
+    def trace(symbol):
+        _, i, j = dyson.place(symbol)
+        corner = dataclasses.replace(
+            dyson.pencil, output={i: sympy.S.One}, input={j: sympy.S.One}, offset=sympy.S.Zero
+        )
+        block = substitution.pencil(corner)
+        return sum(block[k][k] for k in range(len(block))) * pow(len(block), -1, PRIME) % PRIME
+
+    for unknown, image in ward.relations:
+        total = 0
+        for term in sympy.Add.make_args(sympy.expand(image)):
+            factors = [f for f in term.free_symbols if f in dyson.unknowns]
+            coefficient = substitution.point(term / factors[0] if factors else term)
+            total += coefficient * (trace(factors[0]) if factors else 1)
+        assert trace(unknown) == total % PRIME
 
 
 def test_merging_keeps_only_what_the_map_keeps():
