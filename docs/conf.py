@@ -11,11 +11,14 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 # The derivations are programs in a folder of their own; the site renders copies of them
 PAGES = HERE / "derivations"
-for source in sorted((HERE.parent / "derivations").glob("[0-9][0-9]_*.py")):
-    PAGES.mkdir(exist_ok=True)
-    target = PAGES / source.name
-    if not target.exists() or target.read_text() != source.read_text():
-        shutil.copy(source, target)
+PAGES.mkdir(exist_ok=True)
+SOURCES = {source.name: source for source in (HERE.parent / "derivations").glob("[0-9][0-9]_*.py")}
+for page in PAGES.iterdir():
+    if page.name not in SOURCES:
+        page.unlink()
+for name, source in SOURCES.items():
+    if not (PAGES / name).exists() or (PAGES / name).read_text() != source.read_text():
+        shutil.copy(source, PAGES / name)
 
 project = "hermite_rmt"
 author = "The hermite_rmt developers"

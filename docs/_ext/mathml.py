@@ -1,11 +1,19 @@
-"""Mathematics as MathML, converted while the site is built: no page needs a script or a network to show it."""
+"""Mathematics as MathML, converted while the site is built: no page needs a script or a network to show it.
+
+The font is the site's own too. Brackets that grow and roots come from the MATH table of an OpenType font, which few
+machines have installed; STIX Two Math (SIL Open Font Licence) is taken from the package ziamath, which carries it.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from fontTools.ttLib import TTFont
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -13,20 +21,35 @@ from sphinx.util import logging
 LOGGER = logging.getLogger(__name__)
 # SymPy wraps what it shows in a notebook; MathML needs no such hint
 _WRAPPING = re.compile(r"\\displaystyle\s*")
+# Browsers know no mathvariant but normal: the letters have code points of their own
+_VARIANT = re.compile(r'<(m[in]) mathvariant="(bold|script|double-struck)">(\w)</\1>')
+_DIGITS = "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE".split()
+_NO_BREAK = "&#8288;"
+
+
+def _letter(match: re.Match[str]) -> str:
+    tag, variant, letter = match.groups()
+    kind = f"DIGIT {_DIGITS[int(letter)]}" if letter.isdigit() else unicodedata.name(letter).partition(" ")[2]
+    kind = kind.replace("LETTER ", "")
+    try:
+        found = unicodedata.lookup(f"MATHEMATICAL {variant.upper()} {kind}")
+    except KeyError:  # the letters that Unicode had before the alphabets, such as script L
+        found = unicodedata.lookup(f"{variant.upper()} {kind}")
+    return f"<{tag}>{found}</{tag}>"
 
 
 def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
     """Return MathML for LaTeX; what cannot be converted is a warning, and so fails the build."""
     try:
-        return convert(_WRAPPING.sub("", latex).strip(), display=display)
+        return _VARIANT.sub(_letter, convert(_WRAPPING.sub("", latex).strip(), display=display))
     except Exception as error:
         LOGGER.warning("mathematics cannot be shown: %s (%s)", latex, error, location=node)
         return f"<code>{latex}</code>"
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
-    """Write inline mathematics."""
-    writer.body.append(to_mathml(node.astext(), "inline", node))
+    """Write inline mathematics; a comma after it stays on its line."""
+    writer.body.append(to_mathml(node.astext(), "inline", node) + _NO_BREAK)
     raise nodes.SkipNode
 
 
@@ -36,7 +59,18 @@ def visit_display(writer: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def write_font(app: Sphinx, failure: Exception | None) -> None:
+    """Write the font, compressed, to where site.css looks for it."""
+    if failure is None and app.builder.format == "html":
+        target = Path(app.outdir) / "_static" / "STIXTwoMath.woff"
+        with files("ziamath").joinpath("fonts/STIXTwoMath-Regular.ttf").open("rb") as source:
+            font = TTFont(source)
+            font.flavor = "woff"
+            font.save(target)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the renderer under the name mathml."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
+    app.connect("build-finished", write_font)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -30,5 +30,6 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the escape ahead of napoleon's processing."""
+    app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-docstring", process, priority=100)
     return {"parallel_read_safe": True}
