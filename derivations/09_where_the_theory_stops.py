@@ -61,9 +61,29 @@ def unbalanced(n, mean):
 # $$q = (1 - \rho^2)\,m .$$
 #
 # Balanced labels do not see it; otherwise the constant label direction is fitted perfectly.
+#
+# That a change $\Delta$ of $K$ (symmetric) enters the resolvent in these coordinates as $J \otimes \Delta$ is exact, and checked first.
 
 # %%
 J = sp.Matrix([[0, 1], [1, 0]])
+
+
+def uct_block(K, G, c, gamma):
+    """Return the block of (u, c t) of the pencil's inverse."""
+    n = K.rows
+    zero, unit = sp.zeros(n), sp.eye(n)
+    pencil = sp.BlockMatrix(
+        [[gamma * unit, c * K, zero], [c * K, zero, -c * unit], [zero, -c * unit, c * G]]
+    ).as_explicit()
+    scale = sp.diag(unit, c * unit)
+    return scale * pencil.inv()[: 2 * n, : 2 * n] * scale
+
+
+K_, G_, Delta = sp.Matrix([[1, 2], [2, -1]]), sp.Matrix([[2, 1], [1, 3]]), sp.Matrix([[1, -1], [-1, 2]])
+third, half = sp.Rational(1, 3), sp.Rational(1, 2)
+before, after = (uct_block(matrix, G_, half, third) for matrix in (K_, K_ + Delta))
+assert after == (before.inv() + sp.kronecker_product(J, Delta)).inv()
+
 h = sp.Matrix([[m, tau], [tau, -delta]])
 forms = sp.Matrix([[m, rho * m, rho * tau], [rho * m, m, tau], [rho * tau, tau, -delta]])
 perturbed = forms[0, 0] - (forms[:1, 1:] * ((s * J).inv() + forms[1:, 1:]).inv() * forms[1:, :1])[0]
