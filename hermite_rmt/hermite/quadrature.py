@@ -50,24 +50,50 @@ def coefficients(integrand: Integrand, order: int, digits: int | None = None) ->
     >>> coefficients(Integrand.of_expression(sympy.Abs(X - sympy.Rational(1, 3))), 1, 20)
     [mpf('0.84180556193147723585'), mpf('-0.26111731963647272345')]
     """
-    digits = read_digits(digits)
-    if isinstance(order, bool) or not isinstance(order, int) or order < 0:
-        raise ValueError(f"order: got {order!r}; allowed: a whole number, at least 0")
+    _check_degree(order, "order")
+    return _computed(integrand, range(order + 1), read_digits(digits))
+
+
+def coefficient(integrand: Integrand, degree: int, digits: int | None = None) -> Any:
+    """Return a_degree alone: other coefficients, tiny or zero, cost nothing.
+
+    Raises
+    ------
+    ValueError
+        As `coefficients`.
+
+    >>> from hermite_rmt.hermite.integrand import X
+    >>> import sympy
+    >>> coefficient(Integrand.of_expression(sympy.cos(3 * X)), 6, 15)
+    mpf('-0.301811727769034')
+    """
+    _check_degree(degree, "degree")
+    return _computed(integrand, range(degree, degree + 1), read_digits(digits))[0]
+
+
+def _check_degree(value: Any, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{name}: got {value!r}; allowed: a whole number, at least 0")
+
+
+def _computed(integrand: Integrand, degrees: range, digits: int | None) -> list[Any]:
+    order = degrees[-1]
     if integrand.expression is None:
-        return _of_callable(integrand, order, digits)
+        return _of_callable(integrand, degrees, digits)
     pieces = Pieces(integrand, order)
 
     def attempt(target: int) -> tuple[list[Any], list[Any]]:
         return Plan(pieces, order, target).run()
 
     wanted = bits(digits or DOUBLE_DIGITS) + 6
-    values = _agreed(attempt, lambda k: pieces.symmetry.vanishes(k), order, wanted, _ZERO_BITS + 2 * wanted)
+    values = _agreed(attempt, lambda k: pieces.symmetry.vanishes(k), degrees, wanted, _ZERO_BITS + 2 * wanted)
     return _rounded(values, digits)
 
 
-def _of_callable(integrand: Integrand, order: int, digits: int | None) -> list[Any]:
+def _of_callable(integrand: Integrand, degrees: range, digits: int | None) -> list[Any]:
+    order = degrees[-1]
     if digits is None:
-        return list(double_coefficients(integrand, order))
+        return list(double_coefficients(integrand, order))[degrees[0] :]
     if not integrand.speaks_multiprecision:
         raise ValueError(
             f"digits: got {digits} for {integrand.name}, a callable that works in double precision only (it does not "
@@ -85,7 +111,7 @@ def _of_callable(integrand: Integrand, order: int, digits: int | None) -> list[A
         def attempt(target: int) -> tuple[list[Any], list[Any]]:
             return Plan(pieces, order, target).run()
 
-    return _rounded(_agreed(attempt, symmetry.vanishes, order, wanted, 2 * wanted + 100), digits)
+    return _rounded(_agreed(attempt, symmetry.vanishes, degrees, wanted, 2 * wanted + 100), digits)
 
 
 def energy(integrand: Integrand, digits: int | None = None) -> Any:
@@ -102,7 +128,7 @@ def energy(integrand: Integrand, digits: int | None = None) -> Any:
 def _agreed(
     attempt: Callable[[int], tuple[list[Any], list[Any]]],
     vanishes: Callable[[int], bool],
-    order: int,
+    degrees: range,
     wanted: int,
     cap: int,
 ) -> list[Any]:
@@ -112,13 +138,12 @@ def _agreed(
     `cap` bits, or proved to vanish, is 0.
     """
     target = wanted + _GUARD
-    zero = [False] * (order + 1)
+    zero = [False] * len(degrees)
     while True:
-        first, second = attempt(target)
+        first, second = (values[degrees[0] :] for values in attempt(target))
         missing = [_missing_bits(a, b, wanted) for a, b in zip(first, second, strict=True)]
         zero = [
-            known or (miss == _NOISE and vanishes(k))
-            for k, (known, miss) in enumerate(zip(zero, missing, strict=True))
+            known or (miss == _NOISE and vanishes(k)) for k, known, miss in zip(degrees, zero, missing, strict=True)
         ]
         lost = [miss for miss, known in zip(missing, zero, strict=True) if miss > 0 and not known]
         if not lost or target >= cap:
