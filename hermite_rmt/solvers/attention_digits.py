@@ -16,10 +16,9 @@ from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import (
     At,
     Iterate,
-    apply,
+    along_log_gamma,
     chord_step,
     differentiate,
-    inverse_jacobian,
     refine,
 )
 
@@ -102,19 +101,15 @@ def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[
 
 
 def observe(point: ExactPoint, scaled: Scaled, here: At, numbers: Arithmetic) -> dict[str, Any]:
-    """Return the values by name, numbers or balls; E from the velocity -J^-1 dR/dlog(gamma) of the coordinates."""
+    """Return the values by name, numbers or balls; E = -gamma dq/dlog(gamma)."""
     assert scaled.overlaps is not None
     q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
-    pull = [-equation.dense()[3] for equation in here.equations]
-    first, second, third = apply(inverse_jacobian(here, numbers.number(1.0)), pull)
-    along_x, along_y, along_z, along_gamma = q.dense()
-    slope = along_gamma + (along_x * first + along_y * second + along_z * third)
     c, I1 = scaled.inputs.shape.c, here.integrals.I1.value
     gain, k = here.roots.gain.value, here.roots.k.value
     values = (
         gain * here.integrals.I0.value,
         q.value,
-        -scaled.gamma * slope,
+        -scaled.gamma * along_log_gamma(here, q, numbers.number(1.0)),
         c * (scaled.gamma * gain) * I1,
         numbers.number(0.0) if point.even else c * I1 * (here.integrals.slope.value + k),
     )

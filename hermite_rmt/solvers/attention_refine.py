@@ -60,6 +60,14 @@ def squared_sizes(use_pair: bool, step: list[Any], x: list[Any]) -> list[Any]:
     return [step[0] * step[0] / size, (step[1] / size) * (step[1] / size), (step[2] / x[2]) * (step[2] / x[2])]
 
 
+def along_log_gamma(here: At, quantity: Dual, one: Any) -> Any:
+    """Return the total derivative along log gamma: the coordinates move with -J^-1 dR/dlog(gamma)."""
+    pull = [-equation.dense()[3] for equation in here.equations]
+    velocity = apply(inverse_jacobian(here, one), pull)
+    *partial, direct = quantity.dense()
+    return direct + (partial[0] * velocity[0] + partial[1] * velocity[1] + partial[2] * velocity[2])
+
+
 @dataclass
 class Iterate:
     """Coordinates in a chart, and an approximate inverse Jacobian there."""

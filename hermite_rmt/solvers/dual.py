@@ -112,3 +112,52 @@ def seeds(values: tuple[Any, ...], scales: tuple[Any, ...]) -> tuple[Dual, ...]:
         Dual(value, tuple(scale if i == j else None for j in range(size)))
         for i, (value, scale) in enumerate(zip(values, scales, strict=True))
     )
+
+
+class Series:
+    """A number or array with its derivative along one parameter; nests inside `Dual` for second derivatives.
+
+    >>> x = Series(3.0, 1.0)
+    >>> (1 / (x * x)).slope * 27
+    -2.0
+    """
+
+    __slots__ = ("slope", "value")
+    __array_ufunc__ = None
+
+    def __init__(self, value: Any, slope: Any) -> None:
+        self.value = value
+        self.slope = slope
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Series):
+            return Series(self.value + other.value, self.slope + other.slope)
+        return NotImplemented if isinstance(other, Dual) else Series(self.value + other, self.slope)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Series:
+        return Series(-self.value, -self.slope)
+
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, Dual) else self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self) + other
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Series):
+            return Series(self.value * other.value, self.slope * other.value + other.slope * self.value)
+        return NotImplemented if isinstance(other, Dual) else Series(self.value * other, self.slope * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, Series):
+            quotient = self.value / other.value
+            return Series(quotient, (self.slope - other.slope * quotient) / other.value)
+        return NotImplemented if isinstance(other, Dual) else Series(self.value / other, self.slope / other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        quotient = other / self.value
+        return Series(quotient, -self.slope * quotient / self.value)

@@ -1,0 +1,116 @@
+"""Exact derivatives of the error of attention with respect to its parameters, in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hermite_rmt.solvers.attention_equations import Inputs, Shape, quadratic_form, split_overlaps
+from hermite_rmt.solvers.attention_newton import Problem, iterate
+from hermite_rmt.solvers.attention_point import OVERLAPS, Scaled
+from hermite_rmt.solvers.attention_refine import along_log_gamma, apply, differentiate, inverse_jacobian
+from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
+from hermite_rmt.solvers.dual import Series
+
+PARAMETERS = ("c", "gamma", "a1", "nu", "diagonal", *OVERLAPS)
+
+
+def error_derivative(
+    parameter: str,
+    c: FloatArray,
+    gamma: FloatArray,
+    a1: FloatArray,
+    nu: FloatArray,
+    eta: FloatArray,
+    kappa: FloatArray,
+    overlaps: FloatArray,
+) -> FloatArray:
+    """Return dE/d(parameter) at every point, the other parameters of `PARAMETERS` fixed.
+
+    The equations are evaluated on dual numbers whose entries carry the derivative along the parameter: no difference
+    quotients. With respect to a1, nu is fixed (eta and kappa move); the skip connection counts as diagonal.
+
+    Parameters
+    ----------
+    parameter : one of c, gamma, a1, nu, diagonal, mu_mu, mu_K, mu_Q, K_K, Q_Q, K_Q
+    c, gamma, a1, nu, eta, kappa, overlaps : as in `solve_grid`, shapes (N,) and (N, 6)
+
+    Returns
+    -------
+    array of shape (N,), right to about 1e-11 of E/(the parameter's scale): where E hardly depends on the parameter
+        (on gamma as gamma -> 0, say), or where f is linear and gamma tiny, fewer digits are right. nan where there is no solution.
+
+    Raises
+    ------
+    ValueError
+        If `parameter` is not one of them.
+
+    >>> one = np.ones(1)
+    >>> slope = error_derivative("gamma", one, one, 0 * one, 2 * one, 2 * one, 0 * one, np.zeros((1, 6)))
+    >>> print(slope.round(6))
+    [0.126601]
+    """
+    if parameter not in PARAMETERS:
+        raise ValueError(f"parameter: got {parameter!r}; allowed: {', '.join(PARAMETERS)}")
+    slopes = {name: np.full(c.size, float(name == parameter)) for name in PARAMETERS}
+    with np.errstate(all="ignore"):
+        # (a_1, nu, d, gamma) -> (s a_1, s^2 nu, s d, s^2 gamma), and a_1 >= 0
+        scale = np.exp2(-np.round(np.log2(nu) / 2))
+        sign = np.where(a1 < 0, -scale, scale)
+        square = scale * scale
+        plain = Inputs(shapes_of(c), np.abs(a1) * scale, eta * square, kappa * sign)
+        problem = Problem(plain, gamma * square)
+        moving = Inputs(
+            _moving_shape(plain.shape, slopes["c"]),
+            Series(plain.a, slopes["a1"] * sign),
+            Series(plain.eta, (slopes["nu"] - 2 * a1 * slopes["a1"]) * square),
+            Series(plain.kappa, (slopes["diagonal"] - slopes["a1"]) * sign),
+        )
+        gram = tuple(Series(overlaps[:, i], slopes[name]) for i, name in enumerate(OVERLAPS))
+        signal = overlaps[:, 0] > 0
+        divisor = Series(np.where(signal, overlaps[:, 0], 1.0), np.where(signal, slopes["mu_mu"], 0.0))
+        state = iterate(problem)
+        result = np.full(c.size, np.nan)
+        for use_pair in (True, False):
+            for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
+                height = Series(block.gamma, slopes["gamma"][points] * square[points])
+                split = split_overlaps(_take(gram, points), _take(divisor, points))
+                scaled = Scaled(_take(moving, points), height, split)
+                result[points] = _slope_of_error(scaled, use_pair, state.chart[:, points])
+    return result
+
+
+def _moving_shape(shape: Shape, slope: FloatArray) -> Shape:
+    """Return the constants of the aspect ratio as series along c."""
+    wide = shape.c > 1
+    inverse = -slope / (shape.c * shape.c)  # the derivative of 1/c
+    narrow_cbar = np.where(wide, inverse, slope)
+    theta = np.where(wide, inverse, 0.0)
+    return Shape(
+        c=Series(shape.c, slope),
+        cbar=Series(shape.cbar, narrow_cbar),
+        b=Series(shape.b, -narrow_cbar),
+        theta=Series(shape.theta, theta),
+        beta=Series(shape.beta, -theta),
+        zeta=Series(shape.zeta, np.where(wide, 0.0, inverse)),
+    )
+
+
+def _take(entries: Any, points: FloatArray) -> Any:
+    """Return a series, or a tuple of them at any depth, at these points."""
+    if isinstance(entries, Series):
+        return Series(entries.value[points], entries.slope[points])
+    taken = (_take(entry, points) for entry in entries)
+    return type(entries)(*taken) if hasattr(entries, "_fields") else tuple(taken)
+
+
+def _slope_of_error(scaled: Scaled, use_pair: bool, x: FloatArray) -> FloatArray:
+    """Return dE along the parameter: first how the solution moves, then E on the moving solution."""
+    assert scaled.overlaps is not None
+    here = differentiate(scaled, use_pair, [Series(v, 0 * v) for v in x], 1.0)
+    inverse = [[entry.value for entry in row] for row in inverse_jacobian(here, 1.0)]
+    motion = apply(inverse, [-equation.value.slope for equation in here.equations])
+    here = differentiate(scaled, use_pair, [Series(v, w) for v, w in zip(x, motion, strict=True)], 1.0)
+    q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
+    return (-scaled.gamma * along_log_gamma(here, q, 1.0)).slope
