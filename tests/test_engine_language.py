@@ -152,6 +152,26 @@ def test_values_are_checked():
         resolvent.trace({c: 1, gamma: 1}, digits=0)
 
 
+def test_values_outside_their_domain_are_refused():
+    t = sympy.Symbol("t")
+    A, B = joint_family(GOE, "A B", n, covariance=[[1, t], [t, 1]])
+    (S,) = commuting("S", p, [(t, 1), (1 - t, 3)])
+    cases = [
+        (Z.T * Z / p + gamma * IDENTITY, {c: -1, gamma: 1}, "the ratio of p: got -1"),
+        (Z.T * Z / p + gamma * IDENTITY, {c: 0, gamma: 1}, "the ratio of p: got 0"),
+        (Z.T * Z / p + gamma * IDENTITY, {c: 1j, gamma: 1}, "allowed: a positive number"),
+        (GOE("W", n, t) - z * IDENTITY, {z: -3, t: -1}, "the variance of W: got -1"),
+        (A * B + B * A - z * IDENTITY, {z: -9, t: 2}, "the eigenvalue -1; allowed: positive semidefinite"),
+        (Elliptic("H", n, correlation=t) - z * IDENTITY, {z: -9, t: 2}, "the correlation of H: got 2"),
+        (Z.T * S * Z / p + IDENTITY, {c: 1, t: 1.5}, "allowed: positive weights"),
+    ]
+    for expression, values, message in cases:
+        with pytest.raises(ValueError, match=message):
+            deterministic_equivalent(expression.inv(), RATIOS).trace(values)
+    linear = off_diagonal(entrywise("x", scores)) / sympy.sqrt(p)  # no noise at all: variance 0
+    assert deterministic_equivalent((linear - z * IDENTITY).inv(), RATIOS).trace({c: 1, z: -3}) > 0
+
+
 def test_overlaps_are_checked():
     spiked = deterministic_equivalent((X.T * X / p + gamma * IDENTITY).inv(), RATIOS)
     values = {c: 1, gamma: 1}

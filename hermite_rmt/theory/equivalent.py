@@ -24,6 +24,7 @@ from hermite_rmt.equivalents.selfadjoint import symmetrise
 from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.equivalents.verification import PencilReport, report
+from hermite_rmt.theory.domain import Domain
 from hermite_rmt.theory.gram import gram_values
 from hermite_rmt.theory.point_solver import PointSolver, rounded
 from hermite_rmt.theory.values import Number, read_number, read_points, require_complete, results
@@ -193,7 +194,7 @@ class DeterministicEquivalent:
         return Dyson(self.plain_pencil, self.ratios, self._names)
 
     def _exact(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
-        shape, points = read_points(values, self._known)
+        shape, points = self._read(values)
         if shape:
             raise ValueError(f"values: got arrays of shape {shape}; allowed: one rational number for each symbol")
         numbers = {**points[0], **{s: Number(real) for s, real in self.linearised.constants.items()}}
@@ -267,7 +268,7 @@ class DeterministicEquivalent:
     def solve(self, values: Mapping[Any, Any], digits: int | None = None) -> Solution:
         """Return the `Solution` of the whole Dyson equation at one point: all unknowns, and the trace."""
         digits = read_digits(digits)
-        shape, points = read_points(values, self._known)
+        shape, points = self._read(values)
         if shape:
             raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
         solved = self._solver.solve(points[0], {}, digits)
@@ -290,14 +291,14 @@ class DeterministicEquivalent:
         0.5
         """
         places = read_digits(digits)
-        shape, points = read_points(values, self._known)
+        shape, points = self._read(values)
         if places is None:
             raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
         return results(shape, (rounded(self._solver.hermitised(p, places), None) for p in points), None)
 
     def _numbers(self, values: Any, gram: Any, digits: Any, form: Any, derivative: Any) -> Any:
         digits = read_digits(digits)
-        shape, points = read_points(values, self._known)
+        shape, points = self._read(values)
         if derivative is not None:
             derivative = next((s for s in self.parameters if str(s) == str(derivative)), derivative)
             if derivative not in self.parameters:
@@ -309,6 +310,17 @@ class DeterministicEquivalent:
         place = -1 if derivative is not None else 0
         solved = (self._solver.solve(point, overlaps, digits, form, derivative) for point in points)
         return results(shape, (rounded(s.observables[place], digits) for s in solved), digits)
+
+    def _read(self, values: Mapping[Any, Any]) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
+        shape, points = read_points(values, self._known)
+        constants = {symbol: Number(real) for symbol, real in self.linearised.constants.items()}
+        for point in points:
+            self._domain.require({**constants, **point})
+        return shape, points
+
+    @cached_property
+    def _domain(self) -> Domain:
+        return Domain(self.linearised.expression.atoms(MatrixSymbol), self.ratios)
 
     def _vectors(self, form: Any) -> list[Vector]:
         found = set(self.expression.atoms(Vector)) | {v for v in form or () if isinstance(v, Vector)}
