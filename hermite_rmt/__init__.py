@@ -27,6 +27,8 @@ _HOMES = {
     "Solution": "core.solution",
     "SolveError": "core.solution",
     "Vector": "equivalents.ensembles",
+    "Verdict": "theory.check",
+    "check": "theory.check",
     "compare": "study.compare",
     "deterministic_equivalent": "theory.equivalent",
     "dimensions": "equivalents.ensembles",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from hermite_rmt.study.compare import compare
     from hermite_rmt.study.sweep import sweep
     from hermite_rmt.theory.attention import Attention
+    from hermite_rmt.theory.check import Verdict, check
     from hermite_rmt.theory.equivalent import deterministic_equivalent
     from hermite_rmt.theory.linear_regression import LinearRegression
     from hermite_rmt.theory.marchenko_pastur import MarchenkoPastur
@@ -66,6 +69,8 @@ __all__ = [
     "Solution",
     "SolveError",
     "Vector",
+    "Verdict",
+    "check",
     "compare",
     "deterministic_equivalent",
     "dimensions",

@@ -1,1 +1,6 @@
-"""To be filled."""
+"""Numbers from equations: Newton and continuation in double, to any digits, and as proofs; knows no SymPy.
+
+`attention_equations` states Proposition 1 and Theorem 1 once, in plain arithmetic that every number type runs;
+`attention_grid` solves them in double for whole grids, `attention_digits` to any digits, `attention_certified` with
+proof. `continuation` follows the branch of any compiled system.
+"""
