@@ -85,7 +85,11 @@ def over_parametrised(resolution: int = 21) -> Claim:
     without = attention_error(c_grid, gamma, fraction, {"mu_mu": r}, scale="trace")
     regression = regression_error(c_grid, gamma, r)
     dims = ("c", "gamma", "fraction", "mu_mu", "strength")
-    measures = {"against_regression": aligned / regression, "gain": aligned / without, "difference": aligned - without}
+    measures = {
+        "against_regression": aligned / regression,
+        "gain": aligned / without,
+        "difference": aligned - without,
+    }
     data = xr.Dataset(
         {name: (dims, np.broadcast_to(values, aligned.shape)) for name, values in measures.items()},
         {"c": c, "gamma": list(GAMMAS), "fraction": list(FRACTIONS), "mu_mu": mu_mu, "strength": strengths},
@@ -146,8 +150,8 @@ def misaligned_weights(points: int = 20_000, resolution: int = 37) -> Claim:
             Part(
                 "anti-aligned weights (w_K = s mu, w_Q = -s mu) give a larger error than none",
                 not helps.any(),
-                f"they do at {1 - helps.mean():.0%} of {points} random points, up to {opposed.max():.1f} times; strong "
-                f"ones help all the same (the query's sign is learnt by the regression): at "
+                f"they do at {1 - helps.mean():.0%} of {points} random points, up to {opposed.max():.1f} times; "
+                f"strong ones help all the same (the regression learns the sign of the query's feature): at "
                 f"{helps[~weak].mean():.0%} of the points with s > 0.5, {helps[weak].mean():.1%} with s <= 0.5",
             ),
             Part(
@@ -164,8 +168,8 @@ def misaligned_weights(points: int = 20_000, resolution: int = 37) -> Claim:
                 "queries aligned with the signal and keys across it never hurt",
                 bool((query_only <= 1 + ROUNDING).all()),
                 f"they hurt at {(query_only > 1 + ROUNDING).mean():.2%} of the points, by at most "
-                f"{query_only.max() - 1:.1%}; median {np.median(query_only):.3f}, at best {query_only.min():.3f}: the "
-                "query puts the labels into the features, as the right factor of the added rank-one part "
+                f"{query_only.max() - 1:.1%}; median {np.median(query_only):.3f}, at best {query_only.min():.3f}: "
+                "the query puts the labels into the features, as the right factor of the added rank-one part "
                 "(X X^T w_K)(X^T w_Q)^T; the key only sets that feature's size and its interference",
             ),
         ),
@@ -179,11 +183,11 @@ def angles(resolution: int) -> xr.Dataset:
     c, key, query = np.ix_([0.5, 2.0], np.cos(np.radians(degrees)), np.cos(np.radians(degrees)))
     error = attention_error(c, 0.1, 0.6, directed(1.0, 1.0, key, query))
     return xr.Dataset(
-        {"relative": (("c", "key", "query"), error / attention_error(c, 0.1, 0.6, {"mu_mu": 1.0}))},
-        {"c": [0.5, 2.0], "key": degrees, "query": degrees},
+        {"relative": (("c", "key_angle", "query_angle"), error / attention_error(c, 0.1, 0.6, {"mu_mu": 1.0}))},
+        {"c": [0.5, 2.0], "key_angle": degrees, "query_angle": degrees},
         {
             "description": "error with weights of norm 1 over that without, |mu| = 1, gamma = 0.1, nu = 1, "
-            "a_1^2/nu = 0.6; key and query: angles to the signal in degrees",
+            "a_1^2/nu = 0.6; angles of w_K and w_Q to the signal in degrees",
             "software": software(),
         },
     )

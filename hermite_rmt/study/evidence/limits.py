@@ -88,8 +88,15 @@ def directed(mu_mu: Any, strength: Any, key: Any = 1.0, query: Any = 1.0, betwee
 
 @dataclass(frozen=True)
 class Box:
-    """Random points: c from 1/20 to 20, gamma from 1e-4 to 10, |mu|^2 from 0.1 to 10 (all three on a logarithmic
-    scale), linear fraction from 0 to 1, strength from 0 to 2.
+    """Random points.
+
+    Attributes
+    ----------
+    c : from 1/20 to 20; like gamma and mu_mu on a logarithmic scale
+    gamma : from 1e-4 to 10
+    fraction : a_1^2/nu from 0 to 1
+    mu_mu : |mu|^2 from 0.1 to 10
+    strength : of the weights, from 0 to 2
     """
 
     c: Array

@@ -97,8 +97,8 @@ def best_linear_part(resolution: int = 31) -> Claim:
                 Part(
                     f"{case}, {scale}: more linear is better for c < 0.15 and c > 8 (gamma <= 3)",
                     far_share == 1,
-                    f"best: a_1 = 0 at {shares[0]:.0%}, in between at {shares[1]:.0%}, f linear at {shares[2]:.0%} of "
-                    f"the diagram; far from c = 1 f linear is best at {far_share:.0%}",
+                    f"best: a_1 = 0 at {shares[0]:.0%}, in between at {shares[1]:.0%}, f linear at {shares[2]:.0%} "
+                    f"of the diagram; far from c = 1 f linear is best at {far_share:.0%}",
                 )
             )
     return Claim(
@@ -125,8 +125,8 @@ def _best(resolution: int) -> xr.Dataset:
         {"best": (dims, best), "relative_to_linear": (dims, gain)},
         {"case": list(CASES), "scale": list(SCALES), "c": c, "gamma": gamma},
         {
-            "description": "linear fraction a_1^2/nu with the smallest error at nu = 1, and that error over the one of "
-            "f linear; signal |mu| = 1, aligned: w_K = w_Q = mu",
+            "description": "linear fraction a_1^2/nu with the smallest error at nu = 1, and that error over that of f "
+            "linear; signal |mu| = 1, aligned: w_K = w_Q = mu",
             "software": software(),
         },
     )

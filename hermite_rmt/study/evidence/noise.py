@@ -147,8 +147,8 @@ def _ridgeless() -> Part:
     return Part(
         "in the ridgeless limit (both errors tend to (1 - c)_+; compared by their excess over it)",
         min(ratios) > 1,
-        f"excess of attention over that of regression at gamma = {float(RIDGELESS):g}, equal trace, {len(ratios)} points: "
-        f"between {min(ratios):.3g} and {max(ratios):.3g} times as large",
+        f"excess of attention over that of regression at gamma = {float(RIDGELESS):g}, equal trace, {len(ratios)} "
+        f"points: between {min(ratios):.3g} and {max(ratios):.3g} times as large",
     )
 
 

@@ -1,0 +1,203 @@
+"""Where the limit stops: finite size, labels, noise and diagonals that the model's statement leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.simulation.checks import Array
+from hermite_rmt.study.evidence.agreement import Report
+from hermite_rmt.study.executors import one_blas_thread
+from hermite_rmt.study.provenance import software
+from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.overlaps import Overlaps
+
+SIZE, TRIALS, SEED = 600, 12, 40
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulated case and what is expected of it.
+
+    Attributes
+    ----------
+    effect : the line of the theory's limits it belongs to
+    setting : in words
+    f : what is simulated, as it is
+    expected : the error predicted with the effect taken into account
+    naive : the error predicted without it
+    """
+
+    effect: str
+    setting: str
+    f: Nonlinearity
+    n: int
+    p: int
+    gamma: float
+    expected: float
+    naive: float
+    overlaps: tuple[float, ...] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def finite_size(n: int = SIZE, trials: int = TRIALS, progress: Report | None = None) -> xr.Dataset:
+    """Simulate every case.
+
+    Returns
+    -------
+    Dataset along `case`: effect, n, expected, naive, simulated, standard_error, z (against expected), z_naive
+    """
+    rows = []
+    chosen = cases(n)
+    for done, case in enumerate(chosen):
+        with one_blas_thread:
+            estimate, *_ = simulate_attention(
+                case.f, case.overlaps, case.n, case.p, [case.gamma], trials=trials, rng=SEED, **case.options
+            )
+        error = estimate.error
+        rows.append((case.n, case.expected, case.naive, error.mean, error.standard_error))
+        if progress is not None:
+            progress(done + 1, len(chosen))
+    size, expected, naive, simulated, spread = np.array(rows).T
+    return xr.Dataset(
+        {
+            "effect": ("case", [case.effect for case in chosen]),
+            "n": ("case", size.astype(int)),
+            "expected": ("case", expected),
+            "naive": ("case", naive),
+            "simulated": ("case", simulated),
+            "standard_error": ("case", spread),
+            "z": ("case", (simulated - expected) / spread),
+            "z_naive": ("case", (simulated - naive) / spread),
+        },
+        {"case": [case.setting for case in chosen]},
+        {"description": f"{trials} trials, seed {SEED}", "software": software()},
+    )
+
+
+@cache
+def cases(n: int) -> tuple[Case, ...]:
+    """Return all cases, the main size n."""
+    return (*_diagonals(n), *_linear(n), *_means(n), *_unbalanced(n), *_noises(n))
+
+
+def _diagonals(n: int) -> list[Case]:
+    p = n // 2
+    kept = {"diagonal": None}
+    relu, tanh, identity = Nonlinearity("relu(x)").centred(), Nonlinearity("tanh(x)"), Nonlinearity("x")
+    rows = [
+        ("tanh kept: d = 0", tanh, 0.0),
+        ("tanh kept: d = tanh(sqrt p)/sqrt p", tanh, float(np.tanh(p**0.5) / p**0.5)),
+        ("relu kept: d = 1", relu, 1.0),
+        ("x kept: d = a_1", identity, 1.0),
+    ]
+    return [
+        Case("kept diagonal", setting, f, n, p, 0.1, _limit(f, n, p, 0.1, diagonal=d), _limit(f, n, p, 0.1), None, kept)
+        for setting, f, d in rows
+    ]
+
+
+def _linear(n: int) -> list[Case]:
+    """f linear at a small ridge: the removed diagonal fluctuates, like sigma^2 + 2 a_1^2/p."""
+    f = Nonlinearity("x")
+    found = []
+    for size in (n // 4, n // 2, n):
+        p = size // 2
+        like = Attention(a1=1, nu=1 + 2 / size).error(p / size, 0.003)  # nu - a_1^2 = c * 2 a_1^2/p
+        setting = f"f = x, gamma = 0.003, n = {size}"
+        found.append(Case("removed diagonal of linear f", setting, f, size, p, 0.003, like, _limit(f, size, p, 0.003)))
+    return found
+
+
+def _means(n: int) -> list[Case]:
+    p = n // 2
+    relu, centred = Nonlinearity("relu(x)"), Nonlinearity("relu(x)").centred()
+    limit = _limit(centred, n, p, 0.1)
+    rho = 0.5
+    unbalanced = {"labels": _labels(n, rho)}
+    return [
+        Case("f not centred", "relu as it is, balanced labels", relu, n, p, 0.1, limit, limit),
+        Case(
+            "f not centred",
+            "relu as it is, labels of mean 1/2",
+            relu, n, p, 0.1, (1 - rho**2) * limit, limit, None, unbalanced,
+        ),
+    ]  # fmt: skip
+
+
+def _unbalanced(n: int) -> list[Case]:
+    """f = h_2 and labels of mean rho: the rank-two term of a_2 becomes visible."""
+    f, p, gamma, rho = Nonlinearity("(x^2 - 1)/sqrt(2)"), n // 2, 0.001, 0.5
+    naive = _limit(f, n, p, gamma)
+    seen = unbalanced_error(0.0, 1.0, 1.0, p / n, gamma, rho)
+    return [
+        Case("a_2 and unbalanced labels", "h_2, balanced", f, n, p, gamma, naive, naive),
+        Case(
+            "a_2 and unbalanced labels",
+            "h_2, labels of mean 1/2",
+            f, n, p, gamma, seen, naive, None, {"labels": _labels(n, rho)},
+        ),
+    ]  # fmt: skip
+
+
+def _noises(n: int) -> list[Case]:
+    p = n // 2
+    tanh, relu = Nonlinearity("tanh(x)"), Nonlinearity("relu(x)").centred()
+    found = []
+    for noise in ("rademacher", "uniform", "laplace", "student5"):
+        limit = _limit(tanh, n, p, 0.1)
+        found.append(Case("symmetric noise", f"tanh, {noise}", tanh, n, p, 0.1, limit, limit, None, {"noise": noise}))
+    along = {"noise": "exponential", "mu": np.ones(p) / p**0.5}
+    across = {"noise": "exponential", "mu": np.tile([1.0, -1.0], p)[:p] / p**0.5}
+    signal = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    limit = _limit(relu, n, p, 0.1, overlaps=Overlaps(mu_mu=1))
+    for setting, options in (("across 1_p", across), ("along 1_p", along)):
+        text = f"relu, exponential noise, mu {setting}"
+        found.append(Case("skewed noise", text, relu, n, p, 0.1, limit, limit, signal, options))
+    return found
+
+
+def unbalanced_error(a1: float, a2: float, nu: float, c: float, gamma: float, rho: float, kurtosis: float = 0.0) -> float:
+    """Return the error on pure noise for labels of mean rho and f with a second coefficient a_2.
+
+    q = (1 - rho^2) m + rho^2 [(h^-1 - theta^2 J h J)^-1]_11 with h = [[m, tau], [tau, -delta]],
+    theta = a_2 sqrt((kurtosis + 2)/2)/c (derivation of where the theory stops), and E = -gamma^2 dq/dgamma.
+
+    Parameters
+    ----------
+    kurtosis : excess kurtosis of the noise entries
+    """
+    theta = a2 * ((kurtosis + 2) / 2) ** 0.5 / c
+    digits = 30
+    context = local_context(200)
+    step = context.mpf(gamma) / 10**8
+
+    def q(at: Any) -> Any:
+        solution = Attention(a1=a1, nu=nu).solve(c, at, digits=2 * digits)
+        m, tau, delta = (context.convert(solution[name]) for name in ("trace", "tau", "delta"))
+        # h^-1 - theta^2 J h J, 2 x 2, and the corner of its inverse
+        determinant = -m * delta - tau**2
+        a, b, d = -delta / determinant + theta**2 * delta, -tau / determinant - theta**2 * tau, m / determinant
+        d -= theta**2 * m
+        return (1 - rho**2) * m + rho**2 * d / (a * d - b * b)
+
+    at = context.mpf(gamma)
+    return float(-(at**2) * (q(at + step) - q(at - step)) / (2 * step))
+
+
+def _labels(n: int, mean: float) -> Array:
+    labels = np.ones(n)
+    labels[: round(n * (1 - mean) / 2)] = -1.0
+    return labels
+
+
+def _limit(f: Nonlinearity, n: int, p: int, gamma: float, **options: Any) -> float:
+    return float(Attention(f, **options).error(p / n, gamma))
