@@ -106,6 +106,12 @@ def test_known_digits_prints_its_digits_pickles_and_is_an_mpf():
     assert str(KnownDigits.of(read_real("1/2", "x").mpf(200), 10)) == "0.5000000000"
 
 
+def test_exact_operations_keep_the_digits():
+    third = KnownDigits.of(read_real("-1/3", "x").mpf(200), 40)
+    assert str(-third) == str(abs(third)) == "0." + "3" * 40
+    assert str(+third) == "-0." + "3" * 40
+
+
 def test_combine_is_exact_for_rationals_and_roots():
     assert (
         combine(lambda nu, a: nu - a * a, read_real("0.01", "nu"), read_real("0.1", "a1"), text="eta").rational == 0

@@ -181,6 +181,9 @@ class ComputedReal:
 class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
     """An `mpmath.mpf` that knows how many of its decimal digits are right, and prints just those.
 
+    Arithmetic with it is mpmath's own, at the precision of `mpmath.mp` (15 digits unless raised: compute inside
+    `mpmath.workdps(digits + 5)`).
+
     >>> KnownDigits.of(RationalReal(Fraction(1, 3)).mpf(100), 25)
     mpf('0.3333333333333333333333333')
     """
@@ -194,6 +197,20 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
         number._mpf_ = value._mpf_
         number.digits = digits
         return number
+
+    # Exact operations keep the digits; all others are mpmath's, at the precision of `mpmath.mp`
+
+    def __neg__(self) -> KnownDigits:
+        return self._with(libmp.mpf_neg(self._mpf_))
+
+    def __pos__(self) -> KnownDigits:
+        return self
+
+    def __abs__(self) -> KnownDigits:
+        return self._with(libmp.mpf_abs(self._mpf_))
+
+    def _with(self, raw: Any) -> KnownDigits:
+        return _restore(raw, self.digits)
 
     def __str__(self) -> str:
         return str(libmp.to_str(self._mpf_, self.digits, strip_zeros=False))
