@@ -203,16 +203,24 @@ def coefficients(
     return command.run(f, ModelOptions(centre=centre), order, digits, certified, plot, as_json)
 
 
-@app.command(epilog=_examples("derive attention", "derive linear_regression --text"))
+@app.command(epilog=_examples("derive proposition-1 --steps", "derive theorem-1 --latex", "derive attention --text"))
 def derive(
-    model: Annotated[str, typer.Argument(help="attention or linear_regression.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="proposition-1, theorem-1, linear-regression, marchenko-pastur or semicircle: the derivation; "
+            "attention or linear_regression: the model's equations, as LaTeX."
+        ),
+    ],
+    steps: Annotated[bool, typer.Option("--steps", help="Every pass from the Dyson equation on.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="LaTeX in place of text.")] = False,
     text: Annotated[bool, typer.Option("--text", help="Plain text in place of LaTeX.")] = False,
     as_json: Json = False,
 ) -> Any:
-    """Print the equations of a model."""
+    """Derive a statement from its matrix expression, or print the equations of a model."""
     from hermite_rmt.cli.commands import derive as command
 
-    return command.run(model, text, as_json)
+    return command.run(name, text, latex, steps, as_json)
 
 
 @app.command(epilog=_examples("figures", "figures crossings spectrum --directory figures"))

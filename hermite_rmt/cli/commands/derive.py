@@ -1,4 +1,4 @@
-"""`hermite-rmt derive`: the equations of a model."""
+"""`hermite-rmt derive`: the equations of a model, or the derivation of a statement."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from typing import Any
 from hermite_rmt.cli.output import print_json
 
 MODELS = ("attention", "linear_regression")
+STATEMENTS = ("proposition-1", "theorem-1", "linear-regression", "marchenko-pastur", "semicircle")
 
 
-def run(name: str, as_text: bool, as_json: bool) -> None:
-    """Print the equations of a model, its observables, what the symbols mean, and which solution is meant.
+def run(name: str, as_text: bool, as_latex: bool, steps: bool, as_json: bool) -> None:
+    """Print the equations of a model (LaTeX), or the derivation of a statement (text) by the engine.
 
     Raises
     ------
     ValueError
-        If there is no such model.
+        If there is no such model or statement, or `steps` is asked of a model.
     """
+    if as_text and as_latex:
+        raise ValueError("text, latex: got both; allowed: one of them")
+    if name in STATEMENTS:
+        _derive(name, as_latex, steps, as_json)
+        return
     system = _equations(name)
+    if steps:
+        raise ValueError(f"steps: got a model, {name}; allowed with: {', '.join(STATEMENTS)}")
     if as_json:
         print_json(
             {
@@ -43,6 +51,17 @@ def run(name: str, as_text: bool, as_json: bool) -> None:
         print(system.latex())
 
 
+def _derive(name: str, as_latex: bool, steps: bool, as_json: bool) -> None:
+    from hermite_rmt.theory.derivation import DERIVATIONS
+
+    sections = list(DERIVATIONS[name].sections(steps))
+    if as_json:
+        parts = [{"heading": s.heading, "text": list(s.text), "latex": list(s.latex)} for s in sections]
+        print_json({"statement": name, "sections": parts})
+    else:
+        print("\n\n".join(section.typeset() if as_latex else str(section) for section in sections))
+
+
 def _equations(name: str) -> Any:
     if name == "attention":
         from hermite_rmt.theory.attention import Attention
@@ -52,4 +71,4 @@ def _equations(name: str) -> Any:
         from hermite_rmt.theory.linear_regression import LinearRegression
 
         return LinearRegression().equations
-    raise ValueError(f"model: got {name!r}; allowed: {', '.join(MODELS)}")
+    raise ValueError(f"name: got {name!r}; allowed: {', '.join((*STATEMENTS, *MODELS))}")

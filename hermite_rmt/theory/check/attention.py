@@ -50,8 +50,8 @@ ETA, KAPPA = NU - A1**2, DIAGONAL + SKIP - A1
 SIGMA = sympy.Symbol("sigma", nonnegative=True)  # stands until it is squared
 
 _STRATA = (
-    "generic", "a1 = 0", "generic", "mu = 0", "c = 1", "eta = 0", "w = 0", "plain", "generic", "small gamma",
-    "large gamma", "a1 = 0, plain", "small c", "large c", "orthogonal",
+    "generic", "large gamma", "a1 = 0", "small gamma", "mu = 0", "c = 1", "eta = 0", "generic", "w = 0", "plain",
+    "generic", "small c", "large c", "a1 = 0, plain", "orthogonal", "generic",
 )  # fmt: skip
 
 

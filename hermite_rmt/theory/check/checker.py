@@ -147,6 +147,6 @@ def _named(name: str) -> Subject:
 
         return RegressionSubject()
     from hermite_rmt.theory.check.engine import EngineSubject
-    from hermite_rmt.theory.check.laws import marchenko_pastur, semicircle
+    from hermite_rmt.theory.laws import marchenko_pastur, semicircle
 
     return EngineSubject({"marchenko_pastur": marchenko_pastur, "semicircle": semicircle}[name]())
