@@ -7,10 +7,10 @@ import pytest
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import read_real
-from hermite_rmt.solvers.attention_derivatives import PARAMETERS, error_derivative
+from hermite_rmt.solvers.attention_derivatives import PARAMETERS, error_derivative, error_derivative_digits
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_grid import solve_grid
-from tests.solver_cases import OVERLAPS, box, edges
+from tests.solver_cases import OVERLAPS, box, edges, exact_point
 
 
 def shifted_error(arguments, index, parameter, shift):
@@ -69,3 +69,18 @@ def test_unknown_parameter():
     one = np.ones(1)
     with pytest.raises(ValueError, match=r"parameter: got 'kappa'; allowed: c, gamma"):
         error_derivative("kappa", one, one, one, 2 * one, one, one, np.zeros((1, 6)))
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS)
+def test_digits_against_differences(parameter):
+    context = local_context(400)
+    arguments = box(np.random.default_rng(64), 4)
+    for index in range(4):
+        step = Fraction(float(abs(np.ravel(arguments[1][index])[0]))) / 10**25 if parameter == "gamma" else None
+        step = step or Fraction(1, 10**25)
+        ends = [context.mpf(shifted_error(arguments, index, parameter, sign * step)) for sign in (-1, 1)]
+        difference = (ends[1] - ends[0]) / 2 * step.denominator / step.numerator
+        for use_flint in (False, True):
+            solution = error_derivative_digits(parameter, exact_point(arguments, index), 25, use_flint)
+            assert solution.success
+            assert abs(context.mpf(solution["error_derivative"]) / difference - 1) < 1e-15

@@ -1,15 +1,26 @@
-"""Exact derivatives of the error of attention with respect to its parameters, in double precision."""
+"""Exact derivatives of the error of attention with respect to its parameters, in double and to any digits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from hermite_rmt.solvers.attention_equations import Inputs, Shape, quadratic_form, split_overlaps
+from hermite_rmt.core.numbers import Real
+from hermite_rmt.core.solution import Solution
+from hermite_rmt.solvers.arithmetic import Arithmetic
+from hermite_rmt.solvers.attention_digits import is_physical, solve_with
+from hermite_rmt.solvers.attention_equations import Inputs, Shape, quadratic_form, shape_of, split_overlaps
 from hermite_rmt.solvers.attention_newton import Problem, iterate
-from hermite_rmt.solvers.attention_point import OVERLAPS, Scaled
-from hermite_rmt.solvers.attention_refine import along_log_gamma, apply, differentiate, inverse_jacobian
+from hermite_rmt.solvers.attention_point import OVERLAPS, ExactPoint, Scaled
+from hermite_rmt.solvers.attention_refine import (
+    Iterate,
+    along_log_gamma,
+    apply,
+    differentiate,
+    inverse_jacobian,
+)
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 from hermite_rmt.solvers.dual import Series
 
@@ -39,7 +50,8 @@ def error_derivative(
     Returns
     -------
     array of shape (N,), right to about 1e-11 of E/(the parameter's scale): where E hardly depends on the parameter
-        (on gamma as gamma -> 0, say), or where f is linear and gamma tiny, fewer digits are right. nan where there is no solution.
+        (on gamma as gamma -> 0, say), or where f is linear and gamma tiny, fewer digits are right. nan where there
+        is no solution.
 
     Raises
     ------
@@ -51,8 +63,7 @@ def error_derivative(
     >>> print(slope.round(6))
     [0.126601]
     """
-    if parameter not in PARAMETERS:
-        raise ValueError(f"parameter: got {parameter!r}; allowed: {', '.join(PARAMETERS)}")
+    _require_known(parameter)
     slopes = {name: np.full(c.size, float(name == parameter)) for name in PARAMETERS}
     with np.errstate(all="ignore"):
         # (a_1, nu, d, gamma) -> (s a_1, s^2 nu, s d, s^2 gamma), and a_1 >= 0
@@ -77,8 +88,69 @@ def error_derivative(
                 height = Series(block.gamma, slopes["gamma"][points] * square[points])
                 split = split_overlaps(_take(gram, points), _take(divisor, points))
                 scaled = Scaled(_take(moving, points), height, split)
-                result[points] = _slope_of_error(scaled, use_pair, state.chart[:, points])
+                result[points] = _slope_of_error(scaled, use_pair, state.chart[:, points], 1.0)
     return result
+
+
+def error_derivative_digits(
+    parameter: str, parameters: Mapping[str, Real], digits: int, use_flint: bool | None = None
+) -> Solution:
+    """Return dE/d(parameter) at one point to `digits` right digits, as the value `error_derivative`.
+
+    Parameters
+    ----------
+    parameter : as in `error_derivative`
+    parameters, digits, use_flint : as in `solve_point`
+
+    Raises
+    ------
+    ValueError
+        If `parameter` is not one of `PARAMETERS`.
+
+    >>> from hermite_rmt.core.numbers import read_real
+    >>> point = {name: read_real(0, name) for name in ("a1", "kappa", *OVERLAPS)}
+    >>> point |= {"c": read_real(1, "c"), "gamma": read_real(1, "gamma"), "eta": read_real(2, "eta")}
+    >>> error_derivative_digits("gamma", point, 20)["error_derivative"]
+    mpf('0.12660095018921349539')
+    """
+    _require_known(parameter)
+
+    def observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
+        with numbers.active():
+            x = [numbers.number(value) for value in current.x]
+            scaled, moving = point.scaled(numbers), _moving_point(point, parameter, numbers)
+            one = numbers.number(1.0)
+            physical = is_physical(scaled, differentiate(scaled, current.use_pair, x, one), numbers)
+            slope = _slope_of_error(moving, current.use_pair, x, one)
+            return {"error_derivative": numbers.mpf(slope)}, physical
+
+    return solve_with(observe, ("error_derivative",), ExactPoint(parameters), digits, use_flint)
+
+
+def _require_known(parameter: str) -> None:
+    if parameter not in PARAMETERS:
+        raise ValueError(f"parameter: got {parameter!r}; allowed: {', '.join(PARAMETERS)}")
+
+
+def _moving_point(point: ExactPoint, parameter: str, numbers: Arithmetic) -> Scaled:
+    """Return one point as series along a parameter."""
+    scaled = point.scaled(numbers)
+    one = numbers.number(1.0)
+    slope = {name: one if name == parameter else one - one for name in PARAMETERS}
+    scale, folded = point.scales(numbers)
+    square, inputs = scale * scale, scaled.inputs
+    moving = Inputs(
+        shape_of(Series(inputs.shape.c, slope["c"]), point.wide, one),
+        Series(inputs.a, slope["a1"] * folded),
+        Series(inputs.eta, slope["nu"] * square - 2 * inputs.a * slope["a1"] * folded),
+        Series(inputs.kappa, (slope["diagonal"] - slope["a1"]) * folded),
+    )
+    gram = tuple(Series(numbers.read(point.reals[name]), slope[name]) for name in OVERLAPS)
+    return Scaled(
+        moving,
+        Series(scaled.gamma, slope["gamma"] * square),
+        split_overlaps(gram, gram[0] if point.signal else one),
+    )
 
 
 def _moving_shape(shape: Shape, slope: FloatArray) -> Shape:
@@ -105,12 +177,12 @@ def _take(entries: Any, points: FloatArray) -> Any:
     return type(entries)(*taken) if hasattr(entries, "_fields") else tuple(taken)
 
 
-def _slope_of_error(scaled: Scaled, use_pair: bool, x: FloatArray) -> FloatArray:
+def _slope_of_error(scaled: Scaled, use_pair: bool, x: Any, one: Any) -> Any:
     """Return dE along the parameter: first how the solution moves, then E on the moving solution."""
     assert scaled.overlaps is not None
-    here = differentiate(scaled, use_pair, [Series(v, 0 * v) for v in x], 1.0)
-    inverse = [[entry.value for entry in row] for row in inverse_jacobian(here, 1.0)]
+    here = differentiate(scaled, use_pair, [Series(v, 0 * v) for v in x], one)
+    inverse = [[entry.value for entry in row] for row in inverse_jacobian(here, one)]
     motion = apply(inverse, [-equation.value.slope for equation in here.equations])
-    here = differentiate(scaled, use_pair, [Series(v, w) for v, w in zip(x, motion, strict=True)], 1.0)
+    here = differentiate(scaled, use_pair, [Series(v, w) for v, w in zip(x, motion, strict=True)], one)
     q = quadratic_form(scaled.inputs, here.gamma, scaled.overlaps, here.roots, here.integrals)
-    return (-scaled.gamma * along_log_gamma(here, q, 1.0)).slope
+    return (-scaled.gamma * along_log_gamma(here, q, one)).slope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.numbers import KnownDigits, Real
@@ -57,29 +57,43 @@ def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | N
     >>> solve_point(point, 30)["error"]
     mpf('0.456854030623017323704199442931')
     """
-    point = ExactPoint(parameters)
+    return solve_with(_observe, NAMES, ExactPoint(parameters), digits, use_flint)
+
+
+class Observer(Protocol):
+    """Evaluates values at an iterate, and says whether it is on the physical branch."""
+
+    def __call__(self, point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
+        """Return the values by name, as mpf, and whether they are the physical ones."""
+        ...
+
+
+def solve_with(
+    observer: Observer, names: tuple[str, ...], point: ExactPoint, digits: int, use_flint: bool | None
+) -> Solution:
+    """Solve one point and evaluate what `observer` says to `digits` digits."""
     outcome, steps, residual = Outcome.NOT_CONVERGED, 0, math.inf
     for current in starts(point):
-        values, outcome = _solve_from(point, current, digits, use_flint)
+        values, outcome = _solve_from(observer, point, current, digits, use_flint)
         steps, residual = steps + current.steps, current.residual
         if values is not None:
             return Solution(values, residual, outcome, digits, steps)
-    return Solution(dict.fromkeys(NAMES, math.nan), residual, outcome, digits, steps)
+    return Solution(dict.fromkeys(names, math.nan), residual, outcome, digits, steps)
 
 
 def _solve_from(
-    point: ExactPoint, current: Iterate, digits: int, use_flint: bool | None
+    observer: Observer, point: ExactPoint, current: Iterate, digits: int, use_flint: bool | None
 ) -> tuple[dict[str, KnownDigits] | None, Outcome]:
     wanted = bits(digits) + 4
     precision = wanted + GUARD_BITS
     for _ in range(ATTEMPTS):
         if not refine(point, current, precision, use_flint):
             break
-        coarse, _ = _observe(point, current, arithmetic(precision, use_flint))
+        coarse, _ = observer(point, current, arithmetic(precision, use_flint))
         finer = arithmetic(precision + CHECK_BITS, use_flint)
         chord_step(point, current, finer)
-        fine, physical = _observe(point, current, finer)
-        agreed = min(_agreement(coarse[name], fine[name]) for name in NAMES)
+        fine, physical = observer(point, current, finer)
+        agreed = min(_agreement(coarse[name], fine[name]) for name in fine)
         if agreed >= wanted:
             if not physical:
                 return None, Outcome.WRONG_BRANCH
@@ -89,15 +103,18 @@ def _solve_from(
 
 
 def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
-    """Return the values, and whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar."""
     with numbers.active():
         scaled = point.scaled(numbers)
         x = [numbers.number(value) for value in current.x]
         here = differentiate(scaled, current.use_pair, x, numbers.number(1.0))
         values = observe(point, scaled, here, numbers)
-        outside = here.roots.outside(numbers.sqrt(scaled.inputs.shape.cbar))
-        physical = all(sign.value > 0 for sign in (*outside, here.roots.gain, here.integrals.I0))
-        return {name: numbers.mpf(value) for name, value in values.items()}, physical
+        return {name: numbers.mpf(value) for name, value in values.items()}, is_physical(scaled, here, numbers)
+
+
+def is_physical(scaled: Scaled, here: At, numbers: Arithmetic) -> bool:
+    """Whether m > 0, delta >= 0 and the roots are on the sheet |u|^2 > cbar: then it is the solution of form (b)."""
+    outside = here.roots.outside(numbers.sqrt(scaled.inputs.shape.cbar))
+    return all(sign.value > 0 for sign in (*outside, here.roots.gain, here.integrals.I0))
 
 
 def observe(point: ExactPoint, scaled: Scaled, here: At, numbers: Arithmetic) -> dict[str, Any]:

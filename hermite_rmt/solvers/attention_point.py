@@ -53,7 +53,7 @@ class ExactPoint:
         """Return the point in an arithmetic (inside its `active` block)."""
         values = {name: numbers.read(real) for name, real in self.reals.items()}
         one = numbers.number(1.0)
-        scale, folded = self._scales(numbers)
+        scale, folded = self.scales(numbers)
         gram = tuple(values[name] for name in OVERLAPS)
         return Scaled(
             Inputs(
@@ -80,10 +80,11 @@ class ExactPoint:
 
     def unscaled(self, values: dict[str, Any], numbers: Arithmetic) -> dict[str, Any]:
         """Undo scaling and folding of the values that feel it."""
-        scale, folded = self._scales(numbers)
+        scale, folded = self.scales(numbers)
         factors = {"trace": scale * scale, "quadratic_form": scale * scale, "tau": folded}
         return {name: value * factors[name] if name in factors else value for name, value in values.items()}
 
-    def _scales(self, numbers: Arithmetic) -> tuple[Any, Any]:
+    def scales(self, numbers: Arithmetic) -> tuple[Any, Any]:
+        """Return s, and s with the sign of a_1."""
         scale = numbers.number(local_context(_PROBE).ldexp(1, self.shift))
         return scale, -scale if self.negative else scale
