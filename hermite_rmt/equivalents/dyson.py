@@ -158,9 +158,14 @@ class Dyson:
         """Return the symbol of R_ij for one species, or 0."""
         return self._symbols.get((species, i, j), sympy.S.Zero)
 
+    @cached_property
+    def _places(self) -> dict[Any, tuple[int, int, int]]:
+        # the first place of a symbol: symmetric entries share one
+        return {symbol: place for place, symbol in reversed(self._symbols.items())}
+
     def place(self, symbol: Any) -> tuple[int, int, int]:
         """Return (species, row, column) of an unknown."""
-        return next(place for place, known in self._symbols.items() if known == symbol)
+        return self._places[symbol]
 
     @property
     def unknowns(self) -> tuple[Any, ...]:

@@ -9,10 +9,6 @@ class ExpressionError(ValueError):
     """An expression outside the language: the message names the offending part and what to write instead."""
 
 
-class SingularPencilError(ArithmeticError):
-    """The pencil's deterministic part is singular, so the expansion around it does not exist."""
-
-
 def clip(expression: Any, length: int = 120) -> str:
     """Return the text of a subexpression, shortened for a message."""
     text = str(expression)

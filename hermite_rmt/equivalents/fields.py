@@ -64,15 +64,6 @@ class ParameterField:
         """Convert an element back to a SymPy expression in the parameters."""
         return self.domain.to_sympy(element).xreplace(self._backward)
 
-    def matrix(self, entries: dict[tuple[int, int], Any], rows: int, cols: int) -> DomainMatrix:
-        """Return a DomainMatrix with these expressions as entries."""
-        sparse: dict[int, dict[int, Any]] = {}
-        for (i, j), value in entries.items():
-            element = self.element(value)
-            if element:
-                sparse.setdefault(i, {})[j] = element
-        return DomainMatrix(sparse, (rows, cols), self.domain)
-
 
 def _transcendental(expression: Any) -> set[Any]:
     """Return the largest parts of an expression that are no rational function of symbols and their roots."""

@@ -17,11 +17,6 @@ from hermite_rmt.equivalents.pencil import Pencil, Sparse
 EPSILON = sympy.Dummy("epsilon", positive=True)
 
 
-def adjoint_letter(letter: Letter) -> Letter:
-    """Return the letter's adjoint: Hermitian ones stay, the others are real."""
-    return letter.reverse()
-
-
 def hermitise(pencil: Pencil, conjugates: Mapping[Any, Any]) -> Pencil:
     """Return the hermitised pencil; `output` and `input` point at the corner that tends to L^-1.
 
@@ -47,7 +42,7 @@ def hermitise(pencil: Pencil, conjugates: Mapping[Any, Any]) -> Pencil:
     letters: dict[Letter, Sparse] = {}
     for letter, entries in pencil.letters.items():
         letters.setdefault(letter, {}).update(upper(entries))
-        letters.setdefault(adjoint_letter(letter), {}).update(lower(entries))
+        letters.setdefault(letter.reverse(), {}).update(lower(entries))
     return Pencil(
         types=pencil.types * 2,
         constant=constant,

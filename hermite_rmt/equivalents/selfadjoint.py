@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import sympy
@@ -31,72 +31,18 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
     The symmetriser solves S A_x = (S A_{x^T})^T for every letter x, and S in = out. Its determinant is a
     rational function of the parameters: where that vanishes, the plain pencil must be used.
     """
-    unknowns = [(i, j) for d in pencil.dimensions for i in pencil.blocks(d) for j in pencil.blocks(d)]
-    number = {pair: index for index, pair in enumerate(unknowns)}
     table = {key: (reverse, entries) for key, reverse, entries in coefficients(pencil)}
     values = [v for _, entries in table.values() for v in entries.values()]
     field = ParameterField([*values, *pencil.input.values(), *pencil.output.values()])
-    rows: list[dict[int, Any]] = []
-
-    def contribute(row: dict[int, Any], i: int, j: int, entries: Sparse, sign: int) -> None:
-        for (k, column), value in entries.items():
-            if column == j and (i, k) in number:
-                index = number[i, k]
-                row[index] = row.get(index, field.domain.zero) + sign * field.element(value)
-
-    def append(row: dict[int, Any]) -> None:
-        kept = {index: value for index, value in row.items() if value}
-        if kept:
-            rows.append(kept)
-
-    for reverse, entries in table.values():
-        other = table[reverse][1]
-        columns = sorted({j for _, j in entries} | {i for _, i in other})
-        for j in columns:
-            for i in range(pencil.size):
-                row: dict[int, Any] = {}
-                contribute(row, i, j, entries, 1)  # (S A_x)_ij
-                contribute(row, j, i, other, -1)  # (S A_{x^T})_ji
-                append(row)
-    constant = len(unknowns)
-    for i in range(pencil.size):
-        row = {number[i, k]: field.element(v) for k, v in pencil.input.items() if (i, k) in number}
-        if i in pencil.output:
-            row[constant] = field.element(pencil.output[i])
-        append(row)
-    system = DomainMatrix(dict(enumerate(rows)), (len(rows), constant + 1), field.domain)
-    solved = solve_affine(system, constant)
-    if solved is None:
+    symmetriser = _symmetriser(pencil, table, field)
+    determinant = _determinant(symmetriser, pencil, field) if symmetriser is not None else sympy.S.Zero
+    if symmetriser is None or determinant == 0:
         return None
-    free, relations = solved
-    solution = {unknowns[index]: affine.get(constant, field.domain.zero) for index, affine in relations.items()}
-    if free:  # S is not unique for a pencil that is not minimal: the identity on what is left free
-        chosen = {
-            index: field.domain.one if unknowns[index][0] == unknowns[index][1] else field.domain.zero
-            for index in free
-        }
-        for index, affine in relations.items():
-            solution[unknowns[index]] = sum(
-                (value * (chosen[j] if j != constant else field.domain.one) for j, value in affine.items()),
-                field.domain.zero,
-            )
-        solution.update({unknowns[index]: value for index, value in chosen.items()})
-    symmetriser = {pair: field.expression(value) for pair, value in solution.items() if value}
-    determinant = sympy.S.One
-    for dimension in pencil.dimensions:
-        blocks = pencil.blocks(dimension)
-        block = field.matrix(
-            {(a, b): symmetriser.get((i, j), 0) for a, i in enumerate(blocks) for b, j in enumerate(blocks)},
-            len(blocks),
-            len(blocks),
-        )
-        determinant *= field.expression(block.to_dense().det())
-    if determinant == 0:
-        return None
+    factors = {pair: field.expression(value) for pair, value in symmetriser.items()}
 
     def times(entries: Sparse) -> Sparse:
         total: Sparse = {}
-        for (i, k), factor in symmetriser.items():
+        for (i, k), factor in factors.items():
             for (m, j), value in entries.items():
                 if m == k:
                     total[i, j] = total.get((i, j), sympy.S.Zero) + factor * value
@@ -109,6 +55,60 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
         letters={key: times(entries) for key, entries in pencil.letters.items()},
         low_rank={key: times(entries) for key, entries in pencil.low_rank.items()},
         input=dict(pencil.output),
+        inverses={},
         self_adjoint=True,
         determinant=sympy.factor(determinant),
     )
+
+
+def _symmetriser(
+    pencil: Pencil, table: Mapping[Any, tuple[Any, Sparse]], field: ParameterField
+) -> dict[tuple[int, int], Any] | None:
+    """Return the nonzero entries of S in the field, or None."""
+    unknowns = [(i, j) for d in pencil.dimensions for i in pencil.blocks(d) for j in pencil.blocks(d)]
+    number = {pair: index for index, pair in enumerate(unknowns)}
+    constant = len(unknowns)
+    rows: list[dict[int, Any]] = []
+
+    def contribute(row: dict[int, Any], i: int, j: int, entries: Sparse, sign: int) -> None:
+        for (k, column), value in entries.items():
+            if column == j and (i, k) in number:
+                index = number[i, k]
+                row[index] = row.get(index, field.domain.zero) + sign * field.element(value)
+
+    for reverse, entries in table.values():
+        other = table[reverse][1]
+        for j in sorted({j for _, j in entries} | {i for _, i in other}):
+            for i in range(pencil.size):
+                row: dict[int, Any] = {}
+                contribute(row, i, j, entries, 1)  # (S A_x)_ij
+                contribute(row, j, i, other, -1)  # (S A_{x^T})_ji
+                rows.append(row)
+    for i in range(pencil.size):
+        row = {number[i, k]: field.element(v) for k, v in pencil.input.items() if (i, k) in number}
+        if i in pencil.output:
+            row[constant] = field.element(pencil.output[i])
+        rows.append(row)
+    kept = [{index: value for index, value in row.items() if value} for row in rows]
+    kept = [row for row in kept if row]
+    solved = solve_affine(DomainMatrix(dict(enumerate(kept)), (len(kept), constant + 1), field.domain), constant)
+    if solved is None:
+        return None
+    free, relations = solved
+    # S is unique for a minimal pencil; where it is not, the identity on what is left free
+    chosen = {index: field.domain.one for index in free if unknowns[index][0] == unknowns[index][1]}
+    chosen[constant] = field.domain.one
+    solution = {unknowns[index]: value for index, value in chosen.items() if index != constant}
+    for index, affine in relations.items():
+        terms = (value * chosen[j] for j, value in affine.items() if j in chosen)
+        solution[unknowns[index]] = sum(terms, field.domain.zero)
+    return {pair: value for pair, value in solution.items() if value}
+
+
+def _determinant(symmetriser: Mapping[tuple[int, int], Any], pencil: Pencil, field: ParameterField) -> Any:
+    determinant = field.domain.one
+    for dimension in pencil.dimensions:
+        blocks = pencil.blocks(dimension)
+        rows = [[symmetriser.get((i, j), field.domain.zero) for j in blocks] for i in blocks]
+        determinant *= DomainMatrix(rows, (len(blocks), len(blocks)), field.domain).det()
+    return field.expression(determinant)
