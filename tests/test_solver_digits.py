@@ -1,5 +1,6 @@
 """Attention to any number of digits: reference values, an independent form, two arithmetics, extremes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -221,3 +222,13 @@ def test_missing_parameter():
     del point["eta"]
     with pytest.raises(KeyError, match="eta"):
         solve_point(point, 20)
+
+
+@ARITHMETICS
+def test_threads_do_not_share_a_precision(use_flint):
+    rows = [exact_row(row) for row in reference_rows()[:6]]
+    work = [(row, digits) for row in rows for digits in (20, 90, 250)]
+    serial = [str(solve_point(row, digits, use_flint)["error"]) for row, digits in work]
+    with ThreadPoolExecutor(4) as pool:
+        parallel = pool.map(lambda item: str(solve_point(*item, use_flint)["error"]), work)
+        assert list(parallel) == serial
