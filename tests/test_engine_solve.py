@@ -1,6 +1,8 @@
 """Numbers of derived systems: to any digits, on the right branch, refused where there is no answer."""
 
+import multiprocessing
 import random
+from concurrent.futures import ProcessPoolExecutor
 
 import mpmath
 import numpy as np
@@ -123,6 +125,19 @@ def test_solutions_tell_how_they_were_reached():
     assert "covariance scale 0 to 1" in solution.notes[0]
     assert solution.residual < 1e-25
     assert {"trace", "g11", "h11"} <= set(solution.values)
+
+
+def solve_elsewhere(equivalent, values):
+    return equivalent.trace(values, digits=20)
+
+
+def test_equivalents_travel_to_other_processes():
+    K = linearised(Nonlinearity("tanh(x)"))
+    equivalent = deterministic_equivalent((K - z * IDENTITY).inv(), RATIOS)
+    values = {"c": 2, "z": -3}
+    here = equivalent.trace(values, digits=20)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(solve_elsewhere, equivalent, values).result() == here
 
 
 def test_a_thousand_digits():

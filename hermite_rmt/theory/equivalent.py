@@ -49,7 +49,7 @@ class DeterministicEquivalent:
     def __init__(self, expression: Any, ratios: Mapping[Any, Any] | None = None) -> None:
         if not getattr(expression, "is_Matrix", False):
             raise ExpressionError(f"expression: got {expression!r}; allowed: a SymPy matrix expression")
-        self.expression = expression
+        self.expression, self._given = expression, dict(ratios or {})
         self.linearised = linearise_entrywise(expression, lambda part: _reader(part, ratios))
         self._reader = _reader(self.linearised.expression, ratios)
         reading = self._reader.read(self.linearised.expression)
@@ -60,6 +60,10 @@ class DeterministicEquivalent:
         self._node = reading.node
         self._bulk_node = without_low_rank(self._node)
         self.ratios = dict(self._reader.ratios)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # compiled equations hold symbols of this process: another one derives its own
+        return DeterministicEquivalent, (self.expression, self._given)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
