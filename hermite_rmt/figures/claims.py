@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from hermite_rmt.figures.maps import BALANCE, SHADES, map_of, ratio_map
 from hermite_rmt.figures.style import DASHES, LOOKS, styled
@@ -14,6 +14,7 @@ from hermite_rmt.figures.style import DASHES, LOOKS, styled
 RATIO = r"$\log_{10}(E_{\mathrm{attention}}/E_{\mathrm{regression}})$"
 C, GAMMA, SIGNAL, FRACTION = "$c = p/n$", r"ridge $\gamma$", r"signal $|\mu|^2$", r"linear fraction $a_1^2/\nu$"
 EQUAL = {"equal": r"equal ridge, $\nu = 1$", "trace": "equal trace"}
+STRENGTH_LINES = {0.0: (":", 1.0), 0.5: ("-.", 1.0), 1.0: ("-", 2.0), 2.0: ("--", 1.0), 4.0: ("-", 0.7)}
 CASES = {"noise": "pure noise", "signal": r"signal $|\mu| = 1$", "aligned": r"signal, $w_K = w_Q = \mu$"}
 
 
@@ -25,7 +26,7 @@ def noise_figure(phase: xr.Dataset, fraction: float = 0.5) -> Figure:
         figure = Figure(figsize=(11.4, 3.6))
         first, second, third = figure.subplots(1, 3, sharey=True)
         for axes, scale in ((first, "equal"), (second, "trace")):
-            mapped = ratio_map(axes, x, y, data[scale].values)
+            mapped = ratio_map(axes, x, y, data[scale].values, 0.3)
             axes.set_title(f"{EQUAL[scale]}, $a_1^2/\\nu = {fraction:g}$")
         figure.colorbar(mapped, ax=[first, second], label=RATIO, extend="both")
         energy = np.log10(data.critical_nu.values)
@@ -44,30 +45,31 @@ def reversal_figure(reversal: xr.Dataset, fraction: float = 0.6) -> Figure:
     """Draw claim b: curves in (c, |mu|^2) on which attention with aligned weights equals linear regression."""
     data = reversal.ratio.sel(fraction=fraction)
     gammas, scales = (0.1, 1.0), ("equal", "trace")
-    strengths = (0.0, 0.5, 1.0, 2.0, 4.0)
     with styled():
         figure = Figure(figsize=(11.4, 6.4))
         grid = figure.subplots(2, 2, sharex=True, sharey=True)
         for row, scale in zip(grid, scales, strict=True):
             for axes, gamma in zip(row, gammas, strict=True):
-                panel = data.sel(scale=scale, gamma=gamma).transpose("c", "mu_mu", "strength")
+                panel = data.sel(scale=scale, gamma=gamma).transpose("mu_mu", "c", "strength")
                 x, y = panel.c.values, panel.mu_mu.values
-                mapped = ratio_map(axes, x, y, panel.sel(strength=1.0).values, 0.5)
-                for k, strength in enumerate(strengths):
-                    values = panel.sel(strength=strength).values.T
+                mapped = ratio_map(axes, x, y, panel.sel(strength=1.0).values.T, 0.2)
+                for strength, (dash, width) in STRENGTH_LINES.items():
+                    values = panel.sel(strength=strength).values
                     if values.min() < 1 < values.max():
-                        width = 2.0 if strength == 1 else 1.0
-                        axes.contour(x, y, values, levels=[1.0], colors="black", linewidths=width)
-                        _label_end(axes, x, y, values, f"{strength:g}", k)
+                        axes.contour(x, y, values, levels=[1.0], colors="black", linewidths=width, linestyles=dash)
                 axes.set_title(rf"{EQUAL[scale]}, $\gamma = {gamma:g}$")
         for axes in grid[-1]:
             axes.set_xlabel(C)
         for axes in grid[:, 0]:
             axes.set_ylabel(SIGNAL)
-        figure.colorbar(mapped, ax=grid, label=RATIO + r", $w_K = w_Q = \mu$", extend="both")
+        proxies = [
+            Line2D([], [], color="black", linestyle=dash, linewidth=width, label=f"$s = {strength:g}$")
+            for strength, (dash, width) in STRENGTH_LINES.items()
+        ]
+        grid[0, 1].legend(handles=proxies, loc="lower right", frameon=True, title="equal errors for")
+        figure.colorbar(mapped, ax=grid, label=RATIO + r", $s = 1$", extend="both")
         figure.suptitle(
-            rf"lines: equal errors for $w_K = w_Q = s\mu$ with $s$ as labelled; "
-            rf"attention is better on their left; $a_1^2/\nu = {fraction:g}$"
+            rf"weights $w_K = w_Q = s\mu$, $a_1^2/\nu = {fraction:g}$; attention is better on the blue side of a line"
         )
     return figure
 
@@ -175,11 +177,3 @@ def angle_figure(angles: xr.Dataset) -> Figure:
         panels[0].set_ylabel(r"angle of $w_Q$ to $\mu$ (degrees)")
         figure.colorbar(mapped, ax=panels, label="error over that without weights", extend="both")
     return figure
-
-
-def _label_end(axes: Axes, x: np.ndarray, y: np.ndarray, values: np.ndarray, text: str, place: int) -> None:
-    """Write a label at the line values = 1, at a height that differs from line to line."""
-    row = (2 + 3 * place) % len(y)
-    crossing = np.flatnonzero(np.diff(np.sign(values[row] - 1)))
-    if crossing.size:
-        axes.annotate(text, (x[crossing[0]], y[row]), fontsize=8, ha="right", va="center")

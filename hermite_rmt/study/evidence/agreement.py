@@ -28,8 +28,9 @@ SETTINGS: Mapping[str, Overlaps] = {
 }
 RATIOS = ("1/2", "2")
 GAMMAS = ("1/100", "1/10", "1")
-SIZES: Mapping[int, int] = {128: 64, 256: 32, 512: 16, 1024: 8}  # trials at each n; the largest n is the test
-FULL_SIZES: Mapping[int, int] = {**SIZES, 2048: 6}
+SIZES: Mapping[int, int] = {128: 64, 256: 32, 512: 16, 1024: 16}  # trials at each n; the largest n is the test
+FULL_SIZES: Mapping[int, int] = {**SIZES, 2048: 12}
+OBSERVABLES = ("error", "trace")
 FALSE_ALARMS = 0.01  # probability that a right theory fails in any cell by chance
 SEED = 20
 Report = Callable[[int, int], None]
@@ -54,10 +55,11 @@ def simulate_agreement(
 
     Returns
     -------
-    Dataset over (f, setting, n, c, gamma): limit, gap (simulated mean minus the limit at the realised p/n),
-    standard_error and deviation (of one trial); trials along n
+    Dataset over (observable, f, setting, n, c, gamma): limit, gap (simulated mean minus the limit at the realised
+    p/n), standard_error and deviation (of one trial); trials along n. Observables, all between 0 and 1: the error E
+    and gamma times the trace m, whose fluctuations are of order 1/n, so that it shows the gap itself
     """
-    shape = (len(names), len(settings), len(sizes), len(RATIOS), len(GAMMAS))
+    shape = (len(OBSERVABLES), len(names), len(settings), len(sizes), len(RATIOS), len(GAMMAS))
     limit, gap, error = np.empty(shape), np.empty(shape), np.empty(shape)
     done = 0
     for i, name in enumerate(names):
@@ -67,24 +69,28 @@ def simulate_agreement(
                 store = None if folder is None else folder / f"{name}_{setting}_{n}.jsonl"
                 simulation = {"n": n, "trials": trials, "rng": SEED}
                 cell = sweep(model, RATIOS, GAMMAS, simulate=simulation, executor=executor, store=store)
-                limit[i, j, k] = cell.error_at_realised
-                gap[i, j, k] = cell.error_simulated - cell.error_at_realised
-                error[i, j, k] = cell.error_standard_error
+                for which, name_of in enumerate(OBSERVABLES):
+                    unit = cell.gamma if name_of == "trace" else 1.0
+                    there = cell[f"{name_of}_at_realised"]
+                    limit[which, i, j, k] = there * unit
+                    gap[which, i, j, k] = (cell[f"{name_of}_simulated"] - there) * unit
+                    error[which, i, j, k] = cell[f"{name_of}_standard_error"] * unit
                 done += 1
                 if progress is not None:
-                    progress(done, shape[0] * shape[1] * shape[2])
-    dims = ("f", "setting", "n", "c", "gamma")
+                    progress(done, len(names) * len(settings) * len(sizes))
+    dims = ("observable", "f", "setting", "n", "c", "gamma")
     trials_at = xr.DataArray(list(sizes.values()), dims="n")
     data = xr.Dataset(
         {"limit": (dims, limit), "gap": (dims, gap), "standard_error": (dims, error), "trials": trials_at},
         {
+            "observable": list(OBSERVABLES),
             "f": list(names),
             "setting": list(settings),
             "n": list(sizes),
             "c": [0.5, 2.0],
             "gamma": [0.01, 0.1, 1.0],
         },
-        {"description": "simulated minus limit error of attention, f centred, diagonal 0", "software": software()},
+        {"description": "simulated minus limit, attention, f centred, diagonal 0; trace times gamma", "software": software()},
     )
     return data.assign(deviation=data.standard_error * np.sqrt(data.trials))
 
@@ -104,7 +110,7 @@ def judge(data: xr.Dataset, false_alarms: float = FALSE_ALARMS) -> xr.Dataset:
 
     Returns
     -------
-    Dataset over (f, setting, c, gamma): coefficient b with coefficient_error, z (of the largest size, with the term
+    Dataset over (observable, f, setting, c, gamma): coefficient b with coefficient_error, z (of the largest size, with the term
     b/n), z_limit (without it), passes; attribute quantile
     """
     n = data.n.values.astype(float)
@@ -139,27 +145,25 @@ def judge(data: xr.Dataset, false_alarms: float = FALSE_ALARMS) -> xr.Dataset:
 
 
 def exponents(data: xr.Dataset) -> xr.Dataset:
-    """Fit gap = b n^-k with one exponent k for each (f, setting), b its own in every cell of (c, gamma).
+    """Fit gap = b n^-k with one exponent k for each (observable, f, setting), b its own in every cell of (c, gamma).
 
     Returns
     -------
-    Dataset over (f, setting): exponent and exponent_error (where chi-square has risen by 1; nan where no gap is
+    Dataset over (observable, f, setting): exponent and exponent_error (where chi-square has risen by 1; nan where no gap is
     resolved), and the same for the standard deviation of one trial
     """
-    names, settings = data.f.values, data.setting.values
-    rows = np.full((len(names), len(settings), 4), np.nan)
-    for i, name in enumerate(names):
-        for j, setting in enumerate(settings):
-            cell = data.sel(f=name, setting=setting).stack(cell=("c", "gamma")).transpose("cell", "n")
-            n = cell.n.values.astype(float)
-            rows[i, j, :2] = decay(n, cell.gap.values, cell.standard_error.values)
-            spread = cell.deviation.values / np.sqrt(2 * (cell.trials.values - 1))
-            rows[i, j, 2:] = decay(n, cell.deviation.values, spread)
-    dims = ("f", "setting")
+    dims = ("observable", "f", "setting")
+    rows = np.full((*(data.sizes[dim] for dim in dims), 4), np.nan)
+    for index in np.ndindex(rows.shape[:-1]):
+        cell = data.isel(dict(zip(dims, index, strict=True))).stack(cell=("c", "gamma")).transpose("cell", "n")
+        n = cell.n.values.astype(float)
+        rows[index][:2] = decay(n, cell.gap.values, cell.standard_error.values)
+        spread = cell.deviation.values / np.sqrt(2 * (cell.trials.values - 1))
+        rows[index][2:] = decay(n, cell.deviation.values, spread)
     labels = ("exponent", "exponent_error", "deviation_exponent", "deviation_exponent_error")
     return xr.Dataset(
         {label: (dims, rows[..., k]) for k, label in enumerate(labels)},
-        {"f": names, "setting": settings},
+        {dim: data[dim].values for dim in dims},
         {"description": "gap = b n^-exponent, pooled over c and gamma", "software": software()},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,12 @@ from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.checks import Array
 
 ORDER = 40  # Hermite coefficients kept in sum a_k^2 tau^k; |tau| <= 1, and what is left out is bounded by the rest of nu
-STEPS = 2000
-TOLERANCE = 1e-10
+DAMPED, STEPS = 8, 20
+TOLERANCE = 1e-7  # of a Newton step: the next would be its square
+UPPER = np.triu_indices(3)
+BASIS = np.zeros((6, 3, 3))  # of the symmetric matrices, in the order of UPPER
+for _k, (_i, _j) in enumerate(zip(*UPPER, strict=True)):
+    BASIS[_k, _i, _j] = BASIS[_k, _j, _i] = 1.0
 DERIVATIVE = 1e-4  # relative step in gamma of the derivative
 
 
@@ -35,7 +40,7 @@ class AnyWeights:
         g^-1 = L + c X(g) - c [[(nu - a_1^2) g_tt, eps g_ut], [eps g_ut, (nu - a_1^2) g_uu]],  eps = sum a_k^2 tau^k
 
     with X the block trace of (B^-1 + g (x) I)^-1, B = [[0, a_1 M^T], [a_1 M, 0]] + I_s, whose s block is eliminated by
-    hand. Solved by damped iteration from a large ridge downwards: on the branch gamma m -> 1.
+    hand. Followed from a large ridge downwards by damped iteration (the branch gamma m -> 1), then polished by Newton.
 
     Parameters
     ----------
@@ -44,9 +49,9 @@ class AnyWeights:
     diagonal : the constant d
 
     >>> f = Nonlinearity("tanh(x)")
-    >>> limit = AnyWeights(f, np.eye(8)).limit(0.5, 0.1)  # the identity: Proposition 1
+    >>> (limit,) = AnyWeights(f, np.eye(8)).limit(0.5, 0.1)  # the identity: Proposition 1
     >>> from hermite_rmt import Attention
-    >>> abs(limit.error / Attention(f).error(0.5, 0.1) - 1) < 1e-5
+    >>> abs(limit.error / Attention(f).error(0.5, 0.1) - 1) < 1e-6
     True
     """
 
@@ -60,43 +65,55 @@ class AnyWeights:
         self._mixed = float(np.sum(coefficients[2:] ** 2 * symmetry ** np.arange(2, ORDER + 1)))
         self._kappa = diagonal - self._a1 * float(np.trace(self._M)) / p
 
-    def limit(self, c: float, gamma: float, mu: Array | None = None) -> WeightsLimit:
-        """Return the limit at one point.
+    def limit(self, c: float, gamma: float, mus: Sequence[Array | None] = (None,)) -> list[WeightsLimit]:
+        """Return the limit at one point, for several signals.
 
         Parameters
         ----------
-        mu : (p,) signal, or None for pure noise
+        mus : (p,) signals, or None for pure noise
 
         Raises
         ------
         ArithmeticError
             If the iteration does not converge.
         """
-        g = self._solve(c, gamma)
-        q = self._form(g, c, mu)
+        g, slope = self._solve(c, gamma)
         step = DERIVATIVE * gamma
-        ends = [self._form(self._solve(c, at, g), c, mu) for at in (gamma - step, gamma + step)]
-        return WeightsLimit(float(g[0, 0]), q, -(gamma**2) * (ends[1] - ends[0]) / (2 * step))
+        found = []
+        for mu in mus:
+            below, q, above = (self._form(g + k * step * slope, c, mu) for k in (-1, 0, 1))
+            found.append(WeightsLimit(float(g[0, 0]), q, -(gamma**2) * (above - below) / (2 * step)))
+        return found
 
-    def _solve(self, c: float, gamma: float, start: Array | None = None) -> Array:
-        if start is not None:
-            return self._iterate(c, gamma, start)
-        ridge = max(gamma, 10 * (float(self._eta) + self._a1**2) * max(1.0, 1 / c**2))
+    def _solve(self, c: float, gamma: float) -> tuple[Array, Array]:
+        """Return g and its derivative with respect to gamma."""
+        ridge = max(gamma, 10 * (self._eta + self._a1**2) * max(1.0, 1 / c**2))
         g = np.linalg.inv(self._constant(c, ridge) + c * np.diag([0.0, 0.0, 1.0]))
         while True:
-            g = self._iterate(c, ridge, g)
+            for _ in range(DAMPED):
+                g = (g + self._map(c, ridge, g)) / 2
             if ridge <= gamma:
-                return g
+                return self._newton(c, gamma, g)
             ridge = max(gamma, ridge / 4)
 
-    def _iterate(self, c: float, gamma: float, g: Array) -> Array:
+    def _newton(self, c: float, gamma: float, g: Array) -> tuple[Array, Array]:
         for _ in range(STEPS):
-            new = np.linalg.inv(self._constant(c, gamma) + c * self._block_trace(g) - self._covariance(c, g))
-            change = np.abs(new - g).max() / np.abs(new).max()
-            g = (g + new) / 2
-            if change < TOLERANCE:
-                return np.asarray(g)
+            image = self._map(c, gamma, g)
+            jacobian = np.eye(6)  # of g - map(g)
+            for k, direction in enumerate(BASIS):
+                step = 1e-6 * np.abs(g).max()
+                jacobian[:, k] -= ((self._map(c, gamma, g + step * direction) - image) / step)[UPPER]
+            change = np.linalg.solve(jacobian, (image - g)[UPPER])
+            g = g + np.tensordot(change, BASIS, 1)
+            if np.abs(change).max() < TOLERANCE * np.abs(g).max():
+                # the ridge enters the map through one entry of its inverse alone
+                slope = np.linalg.solve(jacobian, -np.outer(image[:, 0], image[0])[UPPER])
+                return g, np.tensordot(slope, BASIS, 1)
         raise ArithmeticError(f"any weights: no convergence at c = {c}, gamma = {gamma}")
+
+    def _map(self, c: float, gamma: float, g: Array) -> Array:
+        inverse = self._constant(c, gamma) + c * self._block_trace(g) - self._covariance(c, g)
+        return np.linalg.inv(inverse)
 
     def _constant(self, c: float, gamma: float) -> Array:
         return np.array([[gamma, c * self._kappa, 0.0], [c * self._kappa, 0.0, -c], [0.0, -c, 0.0]])
