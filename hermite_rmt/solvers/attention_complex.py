@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hermite_rmt.core.solution import Outcome, Solution
@@ -44,28 +46,47 @@ def solve_complex(
         scale = np.exp2(-np.round(np.log2(nu) / 2))
         sign = np.where(a1 < 0, -1.0, 1.0)
         inputs = Inputs(shapes_of(c), np.abs(a1) * scale, eta * scale * scale, kappa * scale * sign)
-        modulus = np.abs(gamma) * scale * scale
-        problem = Problem(inputs, modulus)
-        state = iterate(problem)
-        start = _symmetric(problem, state.chart, state.use_pair)
-        angle = -np.abs(np.angle(gamma))  # Im z >= 0; the other half plane by conjugation
-        values = np.full(gamma.size, np.nan, dtype=complex)
-        residual, steps = np.full(gamma.size, np.inf), np.zeros(gamma.size, dtype=int)
-        pending = np.flatnonzero(state.converged)
-        for count in PATHS:
-            for points, block in problem.blocks(pending):
-                found = _rotate(block, start[:, points], angle[points], count)
-                values[points], residual[points] = found
-                steps[points] += count
-            pending = pending[~(residual[pending] < CONVERGED_STEP)]
+        # Im z >= 0; the other half plane by conjugation
+        found = continued(Problem(inputs, np.abs(gamma) * scale * scale), -np.abs(np.angle(gamma)))
+        values = found.trace * scale * scale
         outcome = np.full(gamma.size, Outcome.CONVERGED, dtype=object)
         wrong = ~(np.imag(values) >= -1e-9 * np.abs(values))
-        failed = ~(residual < CONVERGED_STEP)
+        failed = ~(found.last_step < CONVERGED_STEP)
         outcome[wrong] = Outcome.WRONG_BRANCH
         outcome[failed] = Outcome.NOT_CONVERGED
         values[wrong | failed] = np.nan
-        values *= scale * scale
-    return Solution({"trace": np.where(gamma.imag > 0, values.conj(), values)}, residual, outcome, None, steps)
+    values = np.where(gamma.imag > 0, values.conj(), values)
+    return Solution({"trace": values}, found.last_step, outcome, None, found.steps)
+
+
+class Continued(NamedTuple):
+    """Where a rotation of gamma ended: coordinates F1, F2, f3 (3, N), the trace, the last Newton step, steps."""
+
+    chart: FloatArray
+    trace: FloatArray
+    last_step: FloatArray
+    steps: FloatArray
+
+
+def continued(problem: Problem, angle: FloatArray) -> Continued:
+    """Continue the solution from real gamma > 0 to gamma exp(i angle), in the symmetric chart."""
+    size = problem.gamma.size
+    state = iterate(problem)
+    start = _symmetric(problem, state.chart, state.use_pair)
+    found = Continued(
+        np.full((3, size), np.nan, dtype=complex),
+        np.full(size, np.nan, dtype=complex),
+        np.full(size, np.inf),
+        np.zeros(size, dtype=int),
+    )
+    pending = np.flatnonzero(state.converged)
+    for count in PATHS:
+        for points, block in problem.blocks(pending):
+            chart, value, last_step = _rotate(block, start[:, points], angle[points], count)
+            found.chart[:, points], found.trace[points], found.last_step[points] = chart, value, last_step
+            found.steps[points] += count
+        pending = pending[~(found.last_step[pending] < CONVERGED_STEP)]
+    return found
 
 
 def spectral_density(
@@ -93,8 +114,10 @@ def _symmetric(problem: Problem, chart: FloatArray, use_pair: FloatArray) -> Flo
     return np.where(use_pair, converted, chart).astype(complex)
 
 
-def _rotate(problem: Problem, x: FloatArray, angle: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """Continue from gamma to gamma exp(i angle): the trace, and the last Newton step (inf where a step was long)."""
+def _rotate(
+    problem: Problem, x: FloatArray, angle: FloatArray, count: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return coordinates, trace and last Newton step (inf where a step on the way was long)."""
     x = x.copy()
     turn = 1j * angle / count
     long = np.zeros(angle.size, dtype=bool)
@@ -113,7 +136,7 @@ def _rotate(problem: Problem, x: FloatArray, angle: FloatArray, count: int) -> t
             move = velocity * turn
             x = np.array((x[0] + move[0], x[1] + move[1], x[2] * np.exp(move[2])))
     point = evaluate(here, x, use_pair=False)
-    return trace(point.roots, point.integrals).value, np.where(long, np.inf, size)
+    return x, trace(point.roots, point.integrals).value, np.where(long, np.inf, size)
 
 
 def _size(step: FloatArray, x: FloatArray) -> FloatArray:
