@@ -66,6 +66,7 @@ def equivalent(expression, ratios=RATIOS):
 
 scores = Z.T * Z / sympy.sqrt(p)
 A = sympy.MatrixSymbol("A", n, n)
+x, b = sympy.symbols("x b")
 MISTAKES = {
     "size in a product": (equivalent((Z * Z + gamma * IDENTITY).inv()), r"Z is p x n|the base is p x n, not square"),
     "size in a sum": (equivalent((Z * Z.T / n + gamma * IDENTITY).inv()), r"sizes differ.*is p x p|is n x n"),
@@ -85,6 +86,10 @@ MISTAKES = {
     "entrywise with its diagonal": (equivalent(scores.applyfunc(sympy.tanh) / sympy.sqrt(p)), r"write off_diagonal"),
     "off_diagonal of a sum": (lambda: off_diagonal(W + IDENTITY), "off_diagonal: got"),
     "f not centred": (equivalent(off_diagonal(entrywise("max(x, 0)", scores)) / sympy.sqrt(p)), "is not centred"),
+    "f with a parameter not centred": (
+        equivalent(off_diagonal(scores.applyfunc(sympy.Lambda(x, x + b))) / sympy.sqrt(p)),
+        r"not centred: E f\(xi\) = b",
+    ),
     "scores of the wrong size": (
         equivalent(off_diagonal(entrywise("tanh(x)", Z.T * Z / p)) / sympy.sqrt(p)),
         "their entries have variance of order",

@@ -176,9 +176,20 @@ def _require_scores(node: OffDiagonal, reader: Reader) -> Gaussian:
         raise ExpressionError(
             f"the scores {clip(scores)}: their entries have variance {size}; allowed: 1 (rescale f)"
         )
-    if not f.parameters and not f.is_centred():
-        raise ExpressionError(f"{f.name} is not centred: E f(xi) = {f.mean():.6g}; use Nonlinearity(f).centred()")
+    _require_centred(f)
     return letter
+
+
+def _require_centred(f: Nonlinearity) -> None:
+    if not f.parameters:
+        if not f.is_centred():
+            raise ExpressionError(f"{f.name} is not centred: E f(xi) = {f.mean():.6g}; use Nonlinearity(f).centred()")
+        return
+    mean = f.closed_form(0)
+    if mean is None:
+        raise ExpressionError(f"{f.name}: no closed form for E f(xi); give its parameters numbers first")
+    if sympy.simplify(mean) != 0:
+        raise ExpressionError(f"{f.name} is not centred: E f(xi) = {mean}; use Nonlinearity(f).centred()")
 
 
 def _assumptions(group: list[Any], functions: list[Nonlinearity], letter: Gaussian) -> list[str]:
