@@ -9,7 +9,7 @@ import sympy
 import hermite_rmt as hr
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.theory.attention import equivalent
-from hermite_rmt.theory.check import Level, check
+from hermite_rmt.theory.check import Level, check, quotients
 from hermite_rmt.theory.check.checker import _named
 from hermite_rmt.theory.check.modes import OVERLAPS
 
@@ -277,6 +277,12 @@ def test_a_verdict_has_no_truth_value_and_says_what_it_is():
     assert pickle.loads(pickle.dumps(verdict)).level is verdict.level
     assert check("E > 1", points=2).holds is False
     assert check("E > 0", points=2).holds is True
+
+
+def test_proofs_need_no_python_flint(monkeypatch):
+    monkeypatch.setattr(quotients, "flint_module", lambda: None)
+    assert check(r"c g_{ts} = -\gamma m", points=1).level is Level.PROVED
+    assert check(FORM_B, points=1).level is Level.PROVED
 
 
 def test_the_same_seed_gives_the_same_verdict():

@@ -82,8 +82,8 @@ def check(
 
 def _check(subject: Subject, claim: Claim, domain: Domain, points: int, digits: int, seed: int) -> Verdict:
     def equal(point: Mapping[Any, Any]) -> bool:
-        vanishing = {symbol: value for symbol, value in point.items() if value == 0}
-        return subject.prove(Claim(claim.left, "=", claim.right), Domain({**vanishing, **domain.fixed})) is not None
+        special = {symbol: value for symbol, value in point.items() if value in (0, 1)}
+        return subject.prove(Claim(claim.left, "=", claim.right), Domain({**special, **domain.fixed})) is not None
 
     found = Search(subject, claim, domain, digits, seed).run(points, equal)
     shown = f"{claim}{f', where {domain}' if str(domain) else ''}"

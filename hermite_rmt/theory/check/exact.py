@@ -9,7 +9,7 @@ import sympy
 
 from hermite_rmt.theory.check.quotients import Quotient, converted, restored
 
-LARGEST, LARGEST_QUICK = 1_000_000, 30_000_000  # products of terms in one multiplication, SymPy's and python-flint's
+LARGEST, LARGEST_QUICK = 1_000_000, 20_000_000  # products of terms in one multiplication, SymPy's and python-flint's
 
 
 class NotExactError(ArithmeticError):

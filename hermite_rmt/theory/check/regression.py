@@ -81,15 +81,16 @@ class RegressionSubject(Subject):
         found = sign(excess)
         if found == 0 and not claim.is_strict:
             return f"both sides are equal: {how}"
-        if found != 1 or (claim.is_strict and not _strictly(excess)):
+        zero = {"r"} if any(c.is_strict and _side_of_one(c) for c in domain.conditions) else {"r", "w"}
+        if found != 1 or (claim.is_strict and not _strictly(excess, zero)):
             return None
         return f"the difference is a quotient of polynomials with positive coefficients: {how}"
 
 
-def _strictly(excess: Any) -> bool:
-    """Whether a term of the numerator is free of r, the one generator that may be 0."""
-    place = [str(symbol) for symbol in excess.field.symbols].index("r")
-    return any(not monomial[place] for monomial in excess.numer)
+def _strictly(excess: Any, zero: set[str]) -> bool:
+    """Whether a term of the numerator is free of the generators that may be zero."""
+    places = [place for place, symbol in enumerate(excess.field.symbols) if str(symbol) in zero]
+    return any(not any(monomial[place] for place in places) for monomial in excess.numer)
 
 
 def _chart(domain: Domain) -> tuple[Any, dict[Any, Any], list[Any], str]:
