@@ -10,8 +10,8 @@ import hermite_rmt as hr
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.theory.attention import equivalent
 from hermite_rmt.theory.check import Level, check, quotients
-from hermite_rmt.theory.check.checker import _named
 from hermite_rmt.theory.check.modes import OVERLAPS
+from hermite_rmt.theory.check.subjects import subjects_of
 
 c, gamma, a1, kappa, sigma, nu, r = sympy.symbols("c gamma a_1 kappa sigma nu r")
 guu, gut, gus, gtt, gts, gss = sympy.symbols("g_uu g_ut g_us g_tt g_ts g_ss")
@@ -178,7 +178,7 @@ def test_spelling_and_names_do_not_matter():
     ],
 )
 def test_text_is_read_exactly(text, expected):
-    subject = _named("linear_regression")
+    subject = next(subjects_of("linear_regression"))
     (claim,) = subject.read_claims(text, {})
     names = {s: subject.meaning(s, {}) for s in expected.free_symbols}
     assert sympy.simplify(claim.left - expected.xreplace(names)) == 0
@@ -263,8 +263,22 @@ def test_any_equation_system_with_a_solver():
     assert check("m^4 = z^2", system, solve=solve, points=3).level is Level.PROVED
     assert check("m > 0", system, solve=solve, points=3).level is Level.HOLDS  # true on the branch, not on all
     assert check("m^3 = z", system, solve=solve, points=3).level is Level.FALSE
-    with pytest.raises(ValueError, match="solve"):
-        check("m = z", system)
+    # without a solver nothing is evaluated, and what follows from the equations is still proved
+    assert check("m^4 = z^2", system).level is Level.PROVED
+    assert check("m = z", system).level is Level.UNDECIDED
+
+
+def test_a_models_own_equations_are_solved_by_the_engine():
+    model = hr.Attention(a1="1/2", nu="1/2")
+    assert check("g_23 = -gamma g_11", model.equations, points=1).level is Level.PROVED
+    assert check("g_23 = gamma g_11", model.equations, points=1).level is Level.FALSE
+    assert check("g_23 = gamma g_11", model, points=1).level is Level.FALSE  # the engine's names, by the model
+    regression = hr.LinearRegression().equations
+    doubled = EquationSystem(
+        regression.unknowns, regression.parameters, (regression.residuals[0] + sympy.Symbol("g11"),), branch="planted"
+    )
+    assert check(doubled, hr.LinearRegression(), points=1).level is Level.FALSE
+    assert check(regression, hr.LinearRegression(), points=1).level is Level.PROVED
 
 
 def test_a_verdict_has_no_truth_value_and_says_what_it_is():

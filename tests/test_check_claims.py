@@ -4,7 +4,7 @@ import pytest
 
 from hermite_rmt.theory.attention import equivalent
 from hermite_rmt.theory.check import Level, check
-from hermite_rmt.theory.check.checker import _subject
+from hermite_rmt.theory.check.subjects import subjects_of
 
 P, H, F = Level.PROVED, Level.HOLDS, Level.FALSE
 
@@ -173,7 +173,7 @@ FALSE = [case for case in CASES if case[-1] is F]
 @pytest.mark.parametrize(("claim", "system", "where", "level"), FALSE)
 def test_no_proof_of_a_false_claim(claim, system, where, level):
     """The proofs stand on their own: they refuse false claims that no search has sifted out."""
-    subject = _subject(equivalent() if system == "engine" else system, None)
+    subject = next(subjects_of(equivalent() if system == "engine" else system))
     domain = subject.read_domain(where, {})
     assert not all(subject.prove(entry, domain) for entry in subject.read_claims(claim, {}))
 

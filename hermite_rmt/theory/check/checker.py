@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.theory.check.claims import Claim
-from hermite_rmt.theory.check.search import Search
+from hermite_rmt.theory.check.search import Found, Search
 from hermite_rmt.theory.check.subject import Domain, Subject
+from hermite_rmt.theory.check.subjects import subjects_of
 from hermite_rmt.theory.check.verdict import Level, Verdict
-
-NAMED = ("attention", "linear_regression", "marchenko_pastur", "semicircle")
 
 
 def check(
@@ -34,12 +32,13 @@ def check(
         (`hermite_rmt.theory.check.text` says what is understood); an `EquationSystem`, a matrix equation, or a list
         or mapping {label: claim} of these, checked one by one
     system : "attention", "linear_regression", "marchenko_pastur" or "semicircle", a model of these kinds, a
-        `DeterministicEquivalent`, or an `EquationSystem` with `solve`.
+        `DeterministicEquivalent`, or an `EquationSystem` (a model's own, or with `solve`; without it nothing is
+        evaluated, and only proofs are tried). A model stands for all parameters, whatever it was made with.
         attention knows m, q, E, tau, delta; the entries g_uu ... g_ss; I_0, I_1, I_2 (integrals of x^j/D); g_plus;
         F, x_u, x_v, P, T, R of Theorem 1; a1, nu, eta, c, gamma, diagonal (d), skip (alpha), kappa, sigma and the six
         overlaps mu_mu (r), mu_K, mu_Q, K_K, Q_Q, K_Q. linear_regression knows m, q, E, tau, c, gamma, mu_mu (r).
-        Both know Derivative(q, gamma) and Derivative(m, gamma). Others know their unknowns and parameters by name,
-        and `trace` (or `m`)
+        Both know Derivative(q, gamma) and Derivative(m, gamma), and all systems the unknowns and parameters of their
+        equations by name (g11, ...) and `trace` (or `m`)
     names : {symbol of the claim: the system's name, or an expression in its names}; a_1 and a1 are one
     where : restricts the domain: {parameter: exact value or expression}, relations between parameters, or a list
     points, digits : how many points of the domain are compared, and to how many digits
@@ -72,12 +71,23 @@ def check(
     digits = read_digits(digits) or 30
     if isinstance(points, bool) or not isinstance(points, int) or points < 1:
         raise ValueError(f"points: got {points!r}; allowed: a whole number, at least 1")
-    subject = _subject(system, solve)
-    meanings = subject.read_names(names)
-    domain = subject.read_domain(where, meanings)
-    claims = subject.read_claims(claim, meanings)
+    subject, claims, domain = _understood(claim, subjects_of(system, solve), names, where)
     parts = tuple(_check(subject, entry, domain, points, digits, seed) for entry in claims)
     return parts[0] if len(parts) == 1 else Verdict.together(parts)
+
+
+def _understood(
+    claim: Any, subjects: Iterable[Subject], names: Mapping[Any, Any] | None, where: Any
+) -> tuple[Subject, list[Claim], Domain]:
+    """Return the first subject that knows all names, with the claims and the domain in its symbols."""
+    refusals = []
+    for subject in subjects:
+        try:
+            meanings = subject.read_names(names)
+            return subject, subject.read_claims(claim, meanings), subject.read_domain(where, meanings)
+        except ValueError as refusal:
+            refusals.append(refusal)
+    raise refusals[0]
 
 
 def _check(subject: Subject, claim: Claim, domain: Domain, points: int, digits: int, seed: int) -> Verdict:
@@ -85,7 +95,7 @@ def _check(subject: Subject, claim: Claim, domain: Domain, points: int, digits: 
         special = {symbol: value for symbol, value in point.items() if value in (0, 1)}
         return subject.prove(Claim(claim.left, "=", claim.right), Domain({**special, **domain.fixed})) is not None
 
-    found = Search(subject, claim, domain, digits, seed).run(points, equal)
+    found = Search(subject, claim, domain, digits, seed).run(points, equal) if subject.solvable else Found()
     shown = f"{claim}{f', where {domain}' if str(domain) else ''}"
 
     def verdict(level: Level, argument: str) -> Verdict:
@@ -96,7 +106,8 @@ def _check(subject: Subject, claim: Claim, domain: Domain, points: int, digits: 
         return verdict(
             Level.FALSE, f"both sides were compared at an exact point, to {digits} and to {2 * digits} digits"
         )
-    reason = subject.prove(claim, domain) if found.points else None  # what is defined nowhere is not proved
+    # what could be evaluated and never was is defined nowhere: that is not proved
+    reason = subject.prove(claim, domain) if found.points or not subject.solvable else None
     if reason is not None:
         return verdict(Level.PROVED, reason)
     argument = f"no counterexample at {found.points} exact points of the domain ({subject.title})"
@@ -107,46 +118,3 @@ def _check(subject: Subject, claim: Claim, domain: Domain, points: int, digits: 
     ):
         argument += f"; {count} {what}" if count else ""
     return verdict(Level.HOLDS if found.points else Level.UNDECIDED, argument)
-
-
-def _subject(system: Any, solve: Any) -> Subject:
-    if isinstance(system, str):
-        if system not in NAMED:
-            raise ValueError(f"system: got {system!r}; allowed: {', '.join(NAMED)}, a model or an equivalent")
-        return _named(system)
-    from hermite_rmt.equivalents.system import EquationSystem
-    from hermite_rmt.theory.attention import Attention
-    from hermite_rmt.theory.equivalent import DeterministicEquivalent
-    from hermite_rmt.theory.linear_regression import LinearRegression
-
-    if isinstance(system, Attention):
-        return _named("attention")
-    if isinstance(system, LinearRegression):
-        return _named("linear_regression")
-    if isinstance(system, DeterministicEquivalent):
-        from hermite_rmt.theory.check.engine import EngineSubject
-
-        return EngineSubject(system)
-    if isinstance(system, EquationSystem):
-        from hermite_rmt.theory.check.engine import SystemSubject
-
-        return SystemSubject(system, solve)
-    raise TypeError(
-        f"system: got {system!r}; allowed: {', '.join(NAMED)}, a model, an equivalent or an EquationSystem"
-    )
-
-
-@cache
-def _named(name: str) -> Subject:
-    if name == "attention":
-        from hermite_rmt.theory.check.attention import AttentionSubject
-
-        return AttentionSubject()
-    if name == "linear_regression":
-        from hermite_rmt.theory.check.regression import RegressionSubject
-
-        return RegressionSubject()
-    from hermite_rmt.theory.check.engine import EngineSubject
-    from hermite_rmt.theory.laws import marchenko_pastur, semicircle
-
-    return EngineSubject({"marchenko_pastur": marchenko_pastur, "semicircle": semicircle}[name]())

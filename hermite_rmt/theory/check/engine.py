@@ -33,12 +33,14 @@ class SystemSubject(Subject):
     Parameters
     ----------
     system : the equations
-    solve : (exact parameter values by name, digits) -> unknowns by name; without it nothing is evaluated
+    solve : (exact parameter values by name, digits) -> unknowns by name; without it nothing is evaluated, and a
+        proof is all there can be
     """
 
     def __init__(self, system: EquationSystem, solve: Solve | None = None) -> None:
         self.title = "the system"
         self.system, self._solve = system, solve
+        self.solvable = solve is not None
         self.parameters = system.parameters
         self.observables = {sympy.Symbol(name): value for name, value in system.observables.items()}
         own = {str(s): s for s in (*system.parameters, *system.unknowns)}
@@ -81,10 +83,7 @@ class SystemSubject(Subject):
         return found
 
     def _unknowns(self, point: Mapping[Any, Any], digits: int) -> Mapping[str, Any]:
-        if self._solve is None:
-            raise ValueError(
-                "solve: got none; allowed: a function that solves the EquationSystem at given parameters"
-            )
+        assert self._solve is not None  # asked only where it can be answered
         return self._solve({str(symbol): value for symbol, value in point.items()}, digits)
 
     def prove(self, claim: Claim, domain: Domain) -> str | None:
@@ -132,7 +131,7 @@ class EngineSubject(SystemSubject):
         super().__init__(reduction.system)
         self.title = "the derived system"
         self.parameters = equivalent.parameters
-        self._equivalent = equivalent
+        self._equivalent, self.solvable = equivalent, True
         reduced = reduction.polynomials
         self._solved = {unknown: reduced.expression(image) for unknown, image in reduced.solved.items()}
         names = {plain_name(str(unknown)): unknown for unknown in (*self.parameters, *equivalent.dyson.unknowns)}

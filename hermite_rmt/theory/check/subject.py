@@ -56,10 +56,12 @@ class Subject(ABC):
     Attributes
     ----------
     title : what it is, for messages
+    solvable : whether the branch can be evaluated
     parameters : symbols that get exact values at a point
     symbols : {plain name: symbol, or expression in symbols} of everything a claim may hold
     """
 
+    solvable = True
     title: str
     parameters: tuple[Any, ...]
     symbols: Mapping[str, Any]
