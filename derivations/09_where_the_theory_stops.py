@@ -176,6 +176,24 @@ assert sp.simplify(remainder - (kappa4 + 2 - kappa3**2) / 2) == 0
 assert sp.simplify(p * kappa3**2 / p ** sp.Rational(3, 2) / sp.sqrt(6) - kappa3**2 / sp.sqrt(6 * p)) == 0
 
 
+def with_ghat(ee, eu, uu, noise, root_c, mu_u, beta, rest):
+    """Return the forms (e, g^) and (g^, g^), from g^ = beta (phi_u - e mu_u/sqrt c) + an independent rest."""
+    return beta * (eu - mu_u / root_c * ee), beta**2 * (
+        uu - 2 * mu_u / root_c * eu + mu_u**2 / root_c**2 * ee
+    ) + rest * noise
+
+
+# their masses, -z times the form as z -> infinity: g^ is orthogonal to e, and |g^|^2 = (kappa_4 + 2)/2
+T, root_c, mu_u, r = sp.symbols("T R_c m_u r", positive=True)
+z_T = (root_c**2 * T - 1) * (1 - T) / (root_c**2 * T)
+noise = root_c**2 * T / (1 - T)
+spiked = noise / (1 + r * T), root_c * mu_u * T / (1 + r * T), T * (1 + mu_u**2 * (1 - T) / (1 + r * T))
+forms = with_ghat(*spiked, noise, root_c, mu_u, kappa3 * root_c / sp.sqrt(2), (kappa4 + 2 - kappa3**2) / 2)
+masses = [sp.simplify(sp.limit(-z_T * form, T, 0)) for form in forms]
+assert masses[0] == 0
+assert sp.simplify(masses[1] - (kappa4 + 2) / 2) == 0
+
+
 def skewed_form(a1, a2, c, gamma, r, mu_u, k3, k4):
     """Return q for balanced labels, w = 0: e, 1^ and g^ as the directions, spiked overlaps at the roots of D."""
     a1, a2, c = (sp.Rational(v) for v in (a1, a2, c))
@@ -198,12 +216,13 @@ def skewed_form(a1, a2, c, gamma, r, mu_u, k3, k4):
         ee = noise / (1 + r * T)
         eu = mp.sqrt(c) * mu_u * T / (1 + r * T)
         uu = T * (1 + mu_u**2 * (1 - T) / (1 + r * T))
-        e_g = beta * (eu - mu_u / mp.sqrt(c) * ee)
-        g_g = beta**2 * (uu - 2 * mu_u / mp.sqrt(c) * eu + mu_u**2 / c * ee) + (k4 + 2 - k3**2) / 2 * noise
+        e_g, g_g = with_ghat(ee, eu, uu, noise, mp.sqrt(c), mu_u, beta, (k4 + 2 - k3**2) / 2)
         overlaps = ((ee, 0, e_g), (0, noise, 0), (e_g, 0, g_g))
         for i in range(6):
             for j in range(6):
                 forms[i, j] += mp.re(weight * M[i % 2][j % 2] * overlaps[i // 2][j // 2])
+    assert mp.norm(forms - forms.T) < 1e-30
+    assert mp.norm(forms[2:4, 2:4] - mp.matrix([[m, tau], [tau, -delta]])) < 1e-30  # 1^ sees the noise resolvent h
     coupling = mp.zeros(6)
     for i, j in ((2, 5), (3, 4), (4, 3), (5, 2)):  # a_2/c (g^ 1^T + 1^ g^T) in the blocks (u, t) and (t, u)
         coupling[i, j] = a2 / c
