@@ -169,3 +169,17 @@ def test_far_points():
         assert solution.success
         for name in NAMES:
             assert right[name] in solution[name]
+
+
+def test_without_python_flint(monkeypatch):
+    """Digits come from mpmath then, and a proof says what it needs."""
+    from hermite_rmt.core import flint_context
+    from hermite_rmt.solvers import arithmetic
+
+    point = exact(2, "1/10", "0.6", "0.5")
+    right = str(solve_point(point, 30)["error"])
+    for module in (flint_context, arithmetic):
+        monkeypatch.setattr(module, "flint_module", lambda: None)
+    assert str(solve_point(point, 30)["error"]) == right
+    with pytest.raises(ImportError, match=r"hermite-rmt\[certified\]"):
+        certify_point(point, 20)

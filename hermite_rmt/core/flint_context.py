@@ -21,6 +21,20 @@ def flint_module() -> Any | None:
     return flint
 
 
+def require_flint() -> Any:
+    """Return the module `flint`.
+
+    Raises
+    ------
+    ImportError
+        If python-flint is not installed.
+    """
+    flint = flint_module()
+    if flint is None:
+        raise ImportError("python-flint is not installed: pip install 'hermite-rmt[certified]'")
+    return flint
+
+
 @contextmanager
 def flint_precision(precision: int) -> Iterator[Any]:
     """Give python-flint to this thread at `precision` bits; restore its precision afterwards.
@@ -34,9 +48,7 @@ def flint_precision(precision: int) -> Iterator[Any]:
     ...     (flint.arb(1) / 3).rel_accuracy_bits() >= 98
     True
     """
-    flint = flint_module()
-    if flint is None:
-        raise ImportError("python-flint is not installed: pip install 'hermite-rmt[certified]'")
+    flint = require_flint()
     with _LOCK:
         before = flint.ctx.prec
         flint.ctx.prec = precision

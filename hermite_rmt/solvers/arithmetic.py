@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from mpmath import libmp
 
 from hermite_rmt.core.contexts import BITS_PER_DIGIT, local_context
-from hermite_rmt.core.flint_context import flint_module, flint_precision
+from hermite_rmt.core.flint_context import flint_module, flint_precision, require_flint
 from hermite_rmt.core.numbers import Real
 
 
@@ -88,8 +88,8 @@ class FlintArithmetic:
 
     def __init__(self, precision: int) -> None:
         self.precision = precision
-        self._arb = flint_module().arb  # type: ignore[union-attr]  # only chosen where it is installed
-        self._fmpz = flint_module().fmpz  # type: ignore[union-attr]
+        flint = require_flint()
+        self._arb, self._fmpz = flint.arb, flint.fmpz
 
     def active(self) -> Any:
         """Set python-flint's precision, and keep other threads from changing it."""
