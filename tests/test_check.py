@@ -246,7 +246,7 @@ def test_conditions_restrict_the_points():
 
 
 def test_the_signal_can_hurt_with_a_diagonal():
-    """A counterexample of theory.md section 7: the signal |mu|^2 = 2 raises q above m."""
+    """The signal can hurt, with a diagonal, |mu|^2 = 2 raises q above m."""
     where = {"a1": "-0.6", "nu": "0.4", "c": 3, "gamma": "0.25", "diagonal": "0.7", "skip": 0, "K_K": 0, "Q_Q": 0}
     verdict = check("q <= m", where={**where, "mu_mu": 2}, points=1)
     assert verdict.level is Level.FALSE

@@ -12,7 +12,25 @@ from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.solution import SolveError
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.check import attention_chart
-from hermite_rmt.theory.check.bounds import Fact, prove_inequality
+from hermite_rmt.theory.check.attention_names import (
+    A1,
+    DIAGONAL,
+    DM,
+    DQ,
+    ETA,
+    FACTS,
+    GAMMA,
+    GRAM,
+    KAPPA,
+    NU,
+    POSITIVE,
+    SKIP,
+    SOLVED,
+    SUM_SYMBOLS,
+    THEOREM_1,
+    C,
+)
+from hermite_rmt.theory.check.bounds import prove_inequality
 from hermite_rmt.theory.check.claims import Claim
 from hermite_rmt.theory.check.exact import NotExactError, evaluate, evaluate_quickly, vanishes
 from hermite_rmt.theory.check.modes import OVERLAPS, mode_sums
@@ -20,34 +38,6 @@ from hermite_rmt.theory.check.slope import slopes_by_gamma
 from hermite_rmt.theory.check.subject import Domain, RejectedPointError, Subject, positive_rational, real_rational
 from hermite_rmt.theory.check.text import plain_name
 from hermite_rmt.theory.overlaps import Overlaps
-
-C, GAMMA, NU = sympy.symbols("c gamma nu", positive=True)
-A1, DIAGONAL, SKIP = sympy.symbols("a1 diagonal skip", real=True)
-GRAM = tuple(sympy.Symbol(name, real=True) for name in OVERLAPS)
-SOLVED = {name: sympy.Symbol(name, real=True) for name in ("m", "q", "E", "delta", "tau")}
-SUMS = (
-    "I_0",
-    "I_1",
-    "I_2",
-    "g_plus",
-    "g_uu",
-    "g_ut",
-    "g_us",
-    "g_tt",
-    "g_ts",
-    "g_ss",
-    "F",
-    "x_u",
-    "x_v",
-    "P",
-    "T",
-    "R",
-)
-THEOREM_1 = ("F", "x_u", "x_v", "P", "T", "R")
-SUM_SYMBOLS = {name: sympy.Symbol(name, real=True) for name in SUMS}
-DM, DQ = sympy.symbols("dm dq", real=True)
-ETA, KAPPA = NU - A1**2, DIAGONAL + SKIP - A1
-SIGMA = sympy.Symbol("sigma", nonnegative=True)  # stands until it is squared
 
 _STRATA = (
     "generic", "large gamma", "a1 = 0", "small gamma", "mu = 0", "c = 1", "eta = 0", "generic", "w = 0", "plain",
@@ -158,8 +148,8 @@ class AttentionSubject(Subject):
             return None
 
     def _prove_inequality(self, claim: Claim, domain: Domain) -> str | None:
-        if self.prove(Claim(m, "=", q), domain) is not None:
-            claim = claim.mapped(lambda side: side.xreplace({m: q}))
+        if self.prove(Claim(SOLVED["m"], "=", SOLVED["q"]), domain) is not None:
+            claim = claim.mapped(lambda side: side.xreplace({SOLVED["m"]: SOLVED["q"]}))
         return prove_inequality(claim, domain, FACTS, POSITIVE)
 
 
@@ -185,7 +175,7 @@ def _identity(claim: Claim, domain: Domain, one: Any, values: dict[str, Any], re
     used = claim.excess.free_symbols
     parts = [reason]
     if SOLVED["q"] in used:
-        parts.append("q = F + ... by Theorem 1 in its algebraic form (theory.md section 5)")
+        parts.append("q = F + ... by Theorem 1 in its algebraic form (derivation 06)")
     if used & {SOLVED["E"], DQ}:
         parts.append("E = -gamma^2 dq/dgamma, the resolvent identity")
     return "; ".join([*parts, why] if why else parts)
@@ -243,27 +233,3 @@ def _convert(context: Any, value: Any) -> Any:
 
 def _number(one: Any, value: Any) -> Any:
     return one * int(value.p) / int(value.q)
-
-
-m, q, E, delta = (SOLVED[name] for name in ("m", "q", "E", "delta"))
-P, T, R, g_uu, g_us, g_ss, g_plus = (SUM_SYMBOLS[n] for n in ("P", "T", "R", "g_uu", "g_us", "g_ss", "g_plus"))
-# (expression, whether it is strictly positive, why): exact bounds, derivations 03, 05 and 06
-FACTS = (
-    Fact(q, True, "q is a mean of 1/(lambda + gamma)"),
-    Fact(m, True, "m is a mean of 1/(lambda + gamma)"),
-    Fact(GAMMA * q, True, "gamma q is a mean of gamma/(lambda + gamma)"),
-    Fact(GAMMA * m, True, "gamma m is a mean of gamma/(lambda + gamma)"),
-    Fact(E, True, "E is a mean of gamma^2/(lambda + gamma)^2"),
-    Fact(1 - GAMMA * q, False, "gamma/(lambda + gamma) <= 1"),
-    Fact(1 - GAMMA * m, False, "gamma/(lambda + gamma) <= 1"),
-    Fact(GAMMA * q - E, False, "s^2 <= s for s = gamma/(lambda + gamma) in (0, 1]"),
-    Fact(E - (GAMMA * q) ** 2, False, "Jensen: the mean of s^2 is at least the square of the mean of s"),
-    Fact(delta, True, "delta is the integral of c x g_+/D, positive"),
-    Fact(g_plus - GAMMA, False, "g_+ = gamma + sigma^2 delta"),
-    Fact(P, False, "P is an integral of M_11 > 0 against a positive measure"),
-    Fact(-R, False, "R is an integral of M_22 <= 0 against a positive measure"),
-    Fact((1 + A1 * T) ** 2 - A1**2 * P * R, True, "a sum of squares, as P >= 0 >= R; where P R = 0, T = 0"),
-    *(Fact(u * g_ss - g_us**2, False, "Cauchy-Schwarz for the integrals of form (b)") for u in (m, g_uu)),
-    Fact(ETA, False, "nu >= a_1^2"),
-)
-POSITIVE = (GAMMA, C, NU)

@@ -25,7 +25,7 @@ from hermite_rmt.theory.check.modes import OVERLAPS
 
 CUBIC = (
     "an identity in (a_1, c, t_1, t_2, t_3), the modes that parametrise all solutions of Proposition 1 with a_1 != 0 "
-    "rationally (theory.md section 4, form (d)); for a_1 = 0 by continuity"
+    "rationally (derivation 05, form (d)); for a_1 = 0 by continuity"
 )
 LINEAR = "an identity in (c, t, k, g_+), the rational parameters of all solutions with a_1 = 0 (D is linear)"
 FREE = ("skip", "F", "x_u", "x_v", "P", "T", "R", "E", *OVERLAPS)
