@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import sympy
+from sympy.polys.rootoftools import ComplexRootOf
 
 from hermite_rmt.codegen.enclosures import COMPLEX, CONSTANTS, NAMES, REAL, Step
+from hermite_rmt.codegen.roots import enclose_root
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.flint_context import flint_module, flint_precision
@@ -128,11 +130,9 @@ def constant_ball(expression: sympy.Expr) -> Any:
         return constant_ball(sympy.Rational(expression))
     if expression in CONSTANTS:
         return CONSTANTS[expression](flint)
-    if isinstance(expression, sympy.polys.rootoftools.ComplexRootOf) and expression.is_real:
-        bits = flint.ctx.prec + 10
-        width = sympy.Rational(1, 2**bits)
-        middle = constant_ball(expression.eval_rational(width, width))
-        return middle + flint.arb(0, flint.arb((1, -bits)))
+    if isinstance(expression, ComplexRootOf) and expression.is_real:
+        lower, upper = (flint.fmpq(end.numerator, end.denominator) for end in enclose_root(expression, flint.ctx.prec))
+        return flint.arb(lower).union(flint.arb(upper))
     if not expression.args:
         raise ValueError(f"certified: no enclosure of the constant {expression}")
     if expression.is_Add or expression.is_Mul:

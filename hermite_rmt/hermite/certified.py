@@ -9,13 +9,15 @@ extensions to the complex plane know their kinks.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import sympy
 
 from hermite_rmt.codegen.ball import BallFunction, constant_ball
+from hermite_rmt.codegen.roots import AlgebraicReal
 from hermite_rmt.core.ball import Ball
-from hermite_rmt.core.contexts import bits
+from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits
 from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.core.numbers import Real, SymbolicReal, read_digits
 from hermite_rmt.hermite import quadrature
@@ -27,7 +29,7 @@ from hermite_rmt.hermite.zeros import solved_exactly
 
 _ATTEMPTS = 4
 _ROUGH_DIGITS = 6
-_EVALUATIONS = 10**6
+_EVALUATIONS = 60_000
 _FAR = 1e12
 
 
@@ -106,7 +108,8 @@ class _Enclosure:
                         return Ball.of_arb(value, digits)
             target += 32 + target // 8
         raise ValueError(
-            f"certified: {self.name}: a_{degree} could not be enclosed to {digits} digits; f may be unbounded"
+            f"certified: {self.name}: a_{degree} could not be enclosed to {digits} digits: f may be unbounded, or the "
+            "arguments of a Max, Min or Abs may touch without crossing"
         )
 
     def _integral(self, flint: Any, degree: int, target: int) -> Any:
@@ -202,6 +205,8 @@ def _end(flint: Any, point: Real | None, infinity: int) -> Any:
         return flint.arb(flint.fmpq(point.rational.numerator, point.rational.denominator))
     if isinstance(point, SymbolicReal):
         return constant_ball(point.expression)
+    if isinstance(point, AlgebraicReal):
+        return point.enclosure(math.ceil(flint.ctx.prec / BITS_PER_DIGIT)).arb()
     # a point that was searched for only guides the cut: the integrand knows its kinks itself
     value = point.mpf(flint.ctx.prec)
     sign, mantissa, exponent, _ = value._mpf_

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sympy
 
+from hermite_rmt.codegen import Kernel
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.hermite.integrand import X
 from hermite_rmt.hermite.zeros import distinct, real_zeros
 
 _SHARP = 8  # features narrower than 1/8 get a panel boundary
+_END_BITS = 400  # precision of the values at the ends of a piece
+_WAVES = (sympy.sin, sympy.cos, sympy.tan)
 _STEPS = (sympy.tanh, sympy.erf, sympy.erfc, sympy.atan, sympy.asinh, sympy.sech, sympy.cosh, sympy.sinc, sympy.acot)
 
 
@@ -33,6 +36,34 @@ def features(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
         elif isinstance(part, sympy.log) or (isinstance(part, sympy.Pow) and not _entire(part)):
             points += _peaks(argument, argument, lower, upper)
     return distinct(points)
+
+
+def refuse_endless_oscillation(piece: sympy.Expr, left: Real | None, right: Real | None, name: str) -> None:
+    """Refuse sin(1/x) at once: no rule converges where a wave has no shortest length (unless it is damped away).
+
+    Raises
+    ------
+    ValueError
+        If the argument of a sine or cosine grows without bound at an end of the piece, where the piece is not tiny.
+    """
+    arguments = {wave.args[0] for wave in piece.atoms(*_WAVES)}
+    arguments = {argument for argument in arguments if not argument.is_polynomial(X)}
+    for end, side in ((left, 1), (right, -1)):
+        if end is None or not arguments:
+            continue
+        start = end.mpf(_END_BITS)
+        near, nearer = (start + side * start.context.ldexp(1, -shift) for shift in (20, 40))
+        for argument in arguments:
+            phase = Kernel([X], [argument, piece]).multiprecision(_END_BITS)
+            try:
+                (first, _), (second, value) = phase(near), phase(nearer)
+            except (ZeroDivisionError, ValueError):
+                continue
+            if abs(second) > max(256 * abs(first), 10_000) and abs(value) > start.context.ldexp(1, -_END_BITS):
+                raise ValueError(
+                    f"{name}: f oscillates without end as x -> {float(end):.6g}: no rule here converges to its "
+                    "expectation"
+                )
 
 
 def _entire(part: sympy.Pow) -> bool:

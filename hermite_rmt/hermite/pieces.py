@@ -14,7 +14,7 @@ from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.hermite.breakpoints import between, breakpoints, normalised, piece_at
 from hermite_rmt.hermite.evaluation import weighted_values
-from hermite_rmt.hermite.features import features
+from hermite_rmt.hermite.features import features, refuse_endless_oscillation
 from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.panels import Endpoint, Panel
 from hermite_rmt.hermite.reach import reach
@@ -55,6 +55,7 @@ class Pieces:
             if piece == 0:
                 continue
             evaluate = weighted_values(piece, self.integrand.name)
+            refuse_endless_oscillation(piece, left, right, self.integrand.name)
             inside = features(
                 piece, *(-reach if left is None else float(left), reach if right is None else float(right))
             )

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import sympy
+from sympy.polys.rootoftools import ComplexRootOf
 
 from hermite_rmt.codegen import Kernel
+from hermite_rmt.codegen.roots import AlgebraicReal
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import ComputedReal, Real, read_real
 from hermite_rmt.hermite.integrand import X
@@ -38,7 +40,7 @@ def solved_exactly(expression: sympy.Expr) -> bool:
     """Whether `real_zeros` finds the zeros from the structure of the expression: all of them, without searching."""
     if not expression.has(X):
         return True
-    if expression.is_Mul:
+    if expression.is_Mul or isinstance(expression, (sympy.Max, sympy.Min)):
         return all(map(solved_exactly, expression.args))
     if expression.is_Pow and not expression.exp.has(X):
         return solved_exactly(expression.base)
@@ -79,6 +81,8 @@ class _Search:
             return [zero for factor in expression.args if factor.has(X) for zero in self.zeros(factor)]
         if expression.is_Pow and not expression.exp.has(X):
             return self.zeros(expression.base)
+        if isinstance(expression, (sympy.Max, sympy.Min)):  # where it is zero, one of its arguments is
+            return [zero for argument in expression.args if argument.has(X) for zero in self.zeros(argument)]
         solved = self.preimages(expression, sympy.S.Zero)
         if solved is None:
             return _searched(expression, self.lower, self.upper)
@@ -195,6 +199,8 @@ def _polynomial_roots(expression: sympy.Expr) -> list[sympy.Expr] | None:
 
 
 def _real(value: sympy.Expr) -> Real | None:
+    if isinstance(value, ComplexRootOf):
+        return AlgebraicReal(value)
     approximation = sympy.N(value, 30)
     if not approximation.is_Float and not approximation.is_Rational:
         return None
@@ -207,7 +213,7 @@ def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
     values = Kernel([X], [expression]).double(grid)[0]
     for index in np.flatnonzero(values[:-1] * values[1:] < 0):
         found.append(_bisected(expression, float(grid[index]), float(grid[index + 1])))
-    found += [read_real(float(point), "breakpoint") for point in grid[values == 0]]
+    found += _grid_zeros(expression, grid, values)
     # a zero without a change of sign is a zero of the derivative
     size = np.abs(values)
     touching = np.flatnonzero((size[1:-1] < size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] > 0)) + 1
@@ -222,6 +228,22 @@ def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
                 value = Kernel([X], [expression]).multiprecision(400)(point.mpf(400))[0]
                 if abs(value) <= 2.0**-200 * float(size[index - 1] + size[index + 1]):
                     found.append(point)
+    return found
+
+
+def _grid_zeros(expression: sympy.Expr, grid: np.ndarray, values: np.ndarray) -> list[Real]:
+    """Return the zeros at points of the grid; of a run of them only the change of sign it may hide.
+
+    An expression that is zero on an interval is analytic on its inside, and what ends the interval is a breakpoint of
+    a part of it; or the values underflow.
+    """
+    found: list[Real] = []
+    zeros = np.flatnonzero(values == 0)
+    for run in np.split(zeros, np.flatnonzero(np.diff(zeros) > 1) + 1):
+        if len(run) == 1:
+            found.append(read_real(float(grid[run[0]]), "breakpoint"))
+        elif len(run) and run[0] > 0 and run[-1] < len(grid) - 1 and values[run[0] - 1] * values[run[-1] + 1] < 0:
+            found.append(_bisected(expression, float(grid[run[0] - 1]), float(grid[run[-1] + 1])))
     return found
 
 

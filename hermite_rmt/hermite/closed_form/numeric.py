@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 from mpmath import libmp
 
+from hermite_rmt.codegen.roots import with_floats
 from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits, local_context
 from hermite_rmt.hermite.closed_form import powers
 from hermite_rmt.hermite.closed_form.algebra import ONE, Atom, Combination
@@ -31,7 +32,7 @@ class Floating:
         """Return the number."""
         if value.is_Rational:
             return self.context.mpf(int(value.p)) / int(value.q)
-        number = sympy.N(value, self._digits)
+        number = sympy.N(with_floats(value, self.context.prec + 20), self._digits)
         if number.is_real:
             return self._rounded(number)
         return self.context.mpc(*map(self._rounded, number.as_real_imag()))

@@ -1,0 +1,138 @@
+"""Real roots of integer polynomials to any precision, proved by a change of sign in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy
+from sympy.polys.rootoftools import ComplexRootOf
+
+from hermite_rmt.core.ball import Ball
+from hermite_rmt.core.contexts import bits, local_context
+from hermite_rmt.core.numbers import ComputedReal
+
+_FIRST_BITS = 64
+_HALVINGS = 16  # between two attempts of Newton's method
+_NEWTON_STEPS = 4
+
+
+def enclose_root(root: ComplexRootOf, precision: int) -> tuple[Fraction, Fraction]:
+    """Return dyadic bounds of a real CRootOf, of relative distance at most 2^-precision.
+
+    SymPy's own evaluation takes thousands of steps where a root is close to a simple fraction.
+
+    >>> x = sympy.Symbol("x")
+    >>> lower, upper = enclose_root(sympy.CRootOf(x**39 - 3 * x + 1, 1), 100)
+    >>> 0 < lower - Fraction(1, 3) < Fraction(1, 10**19)
+    True
+    """
+    isolated = _isolated(root.poly)[root.index]
+    precise = _refined(isolated, min(precision, _FIRST_BITS))
+    return precise if precision <= _FIRST_BITS else _refined((isolated[0], *precise), precision)
+
+
+def with_floats(expression: sympy.Expr, precision: int) -> sympy.Expr:
+    """Return the expression with a Float of `precision` bits in place of every real CRootOf."""
+    roots = [root for root in expression.atoms(ComplexRootOf) if root.is_real]
+    return expression.xreplace({root: _float(root, precision) for root in roots})
+
+
+class AlgebraicReal(ComputedReal):
+    """A real CRootOf as a number known to any digits, with enclosures."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: ComplexRootOf) -> None:
+        super().__init__(self._value, str(sympy.srepr(root)), self._ball)
+        self.root = root
+
+    def _value(self, digits: int) -> Any:
+        lower, upper = enclose_root(self.root, bits(digits) + 4)
+        return _mpf((lower + upper) / 2, bits(digits) + 8)
+
+    def _ball(self, digits: int) -> Ball:
+        lower, upper = enclose_root(self.root, bits(digits) + 2)
+        exact = max(end.numerator.bit_length() for end in (lower, upper)) + 1  # the bounds are dyadic
+        return Ball.between(_mpf(lower, exact), _mpf(upper, exact), digits)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AlgebraicReal, (self.root,)
+
+
+def _float(root: ComplexRootOf, precision: int) -> sympy.Float:
+    lower, upper = enclose_root(root, precision + 4)
+    return sympy.Float._new(_mpf((lower + upper) / 2, precision)._mpf_, precision)
+
+
+def _mpf(value: Fraction, precision: int) -> Any:
+    return local_context(precision).mpf(value.numerator) / value.denominator
+
+
+Isolated = tuple[tuple[int, ...], Fraction, Fraction]
+"""Coefficients, highest first, and an interval that contains just one root, which is simple."""
+
+
+@lru_cache(maxsize=64)
+def _isolated(polynomial: sympy.Poly) -> list[Isolated]:
+    coefficients = tuple(int(value) for value in polynomial.all_coeffs())
+    return [
+        (coefficients, Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q)))
+        for (low, high), _ in polynomial.intervals()
+    ]
+
+
+@lru_cache(maxsize=256)
+def _refined(isolated: Isolated, precision: int) -> tuple[Fraction, Fraction]:
+    coefficients, low, high = isolated
+    sign = _sign(coefficients, low)
+    while sign and high - low > min(abs(low), abs(high)) * Fraction(1, 2**precision):
+        near = _newton(coefficients, (low + high) / 2, precision)
+        margin = abs(near) / 2 ** (precision + 2)
+        left, right = max(low, near - margin), min(high, near + margin)
+        if left < right and _sign(coefficients, left) == sign and _sign(coefficients, right) == -sign:
+            return left, right
+        for _ in range(_HALVINGS):
+            middle = _dyadic((low + high) / 2, 2 * precision)
+            if not low < middle < high:
+                middle = (low + high) / 2
+            found = _sign(coefficients, middle)
+            if not found:
+                return middle, middle
+            low, high = (middle, high) if found == sign else (low, middle)
+    return (low, high) if sign else (low, low)
+
+
+def _newton(coefficients: Sequence[int], start: Fraction, precision: int) -> Fraction:
+    """Return what a few steps of Newton's method lead to: a guess."""
+    context = local_context(precision + 40)
+    x = context.mpf(start.numerator) / start.denominator
+    for _ in range(_NEWTON_STEPS + precision.bit_length()):
+        value = slope = context.zero
+        for coefficient in coefficients:
+            slope = slope * x + value
+            value = value * x + coefficient
+        if not slope:
+            break
+        step = value / slope
+        x -= step
+        if abs(step) <= context.ldexp(abs(x), -precision - 8):
+            break
+    sign, mantissa, exponent, _ = x._mpf_
+    return Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _dyadic(value: Fraction, precision: int) -> Fraction:
+    """Round to a fraction whose denominator is a power of two: cheap to evaluate a polynomial at."""
+    shift = precision + value.denominator.bit_length() - abs(value.numerator).bit_length()
+    return Fraction(round(value * 2**shift), 2**shift) if shift > 0 else value
+
+
+def _sign(coefficients: Sequence[int], point: Fraction) -> int:
+    total, scale = 0, 1
+    for coefficient in coefficients:  # the value times denominator^degree
+        total = total * point.numerator + coefficient * scale
+        scale *= point.denominator
+    return (total > 0) - (total < 0)
