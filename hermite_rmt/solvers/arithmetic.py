@@ -18,6 +18,7 @@ class Arithmetic(Protocol):
     """Numbers of one precision: `read` and `number` make them, `mpf` turns them back."""
 
     precision: int
+    bounds_errors: bool
 
     def active(self) -> Any:
         """Return the context manager inside which its numbers may be used."""
@@ -43,9 +44,19 @@ class Arithmetic(Protocol):
         """Return the square root."""
         ...
 
+    def exact(self, value: Any) -> Any:
+        """Return a number for use in this arithmetic, without rounding it where the library allows that."""
+        ...
+
+    def accuracy(self, value: Any) -> float:
+        """Return how many leading bits of a result its error bound leaves, where `bounds_errors`."""
+        ...
+
 
 class MpmathArithmetic:
     """Plain mpmath."""
+
+    bounds_errors = False
 
     def __init__(self, precision: int) -> None:
         self.precision = precision
@@ -82,9 +93,19 @@ class MpmathArithmetic:
         """Return the square root."""
         return self._context.sqrt(value)
 
+    def exact(self, value: Any) -> Any:
+        """Return the number, rounded."""
+        return self.number(value)
+
+    def accuracy(self, value: Any) -> float:
+        """Return 0: mpmath does not bound rounding errors."""
+        return 0.0
+
 
 class FlintArithmetic:
     """Arb balls of python-flint."""
+
+    bounds_errors = True
 
     def __init__(self, precision: int) -> None:
         self.precision = precision
@@ -125,6 +146,14 @@ class FlintArithmetic:
     def sqrt(self, value: Any) -> Any:
         """Return the enclosure of the square root."""
         return value.sqrt()
+
+    def exact(self, value: Any) -> Any:
+        """Return an arb as it is, more bits than the working precision included."""
+        return value if isinstance(value, self._arb) else self.number(value)
+
+    def accuracy(self, value: Any) -> float:
+        """Return the accuracy of a ball; inf for an exact zero."""
+        return math.inf if value.is_zero() else float(value.rel_accuracy_bits())
 
     def _exact(self, value: Any) -> Any:
         sign, mantissa, exponent, _ = value._mpf_

@@ -117,12 +117,11 @@ def error_derivative_digits(
 
     def observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
         with numbers.active():
-            x = [numbers.number(value) for value in current.x]
+            x = [numbers.exact(value) for value in current.x]
             scaled, moving = point.scaled(numbers), _moving_point(point, parameter, numbers)
             one = numbers.number(1.0)
             physical = is_physical(scaled, differentiate(scaled, current.use_pair, x, one), numbers)
-            slope = _slope_of_error(moving, current.use_pair, x, one)
-            return {"error_derivative": numbers.mpf(slope)}, physical
+            return {"error_derivative": _slope_of_error(moving, current.use_pair, x, one)}, physical
 
     return solve_with(observe, ("error_derivative",), ExactPoint(parameters), digits, use_flint)
 

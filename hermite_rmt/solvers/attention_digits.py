@@ -47,7 +47,7 @@ def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | N
     -----
     Newton's method from the solution in double precision (continued from within where the point is beyond), with
     growing precision; E = -gamma dq/dlog(gamma) by implicit differentiation. Two precisions must agree to the digits
-    asked for; bits lost are made good by more.
+    asked for (with python-flint: its error bounds must leave them); bits lost are made good by more.
 
     >>> from hermite_rmt.core.numbers import read_real
     >>> names = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
@@ -64,7 +64,7 @@ class Observer(Protocol):
     """Evaluates values at an iterate, and says whether it is on the physical branch."""
 
     def __call__(self, point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
-        """Return the values by name, as mpf, and whether they are the physical ones."""
+        """Return the values by name, in the arithmetic, and whether they are the physical ones."""
         ...
 
 
@@ -89,26 +89,44 @@ def _solve_from(
     for _ in range(ATTEMPTS):
         if not refine(point, current, precision, use_flint):
             break
-        coarse, _ = observer(point, current, arithmetic(precision, use_flint))
-        finer = arithmetic(precision + CHECK_BITS, use_flint)
-        chord_step(point, current, finer)
-        fine, physical = observer(point, current, finer)
-        agreed = min(_agreement(coarse[name], fine[name]) for name in fine)
+        agreed, values, physical = _compare(observer, point, current, precision, use_flint)
         if agreed >= wanted:
             if not physical:
                 return None, Outcome.WRONG_BRANCH
-            return {name: KnownDigits.of(value, digits) for name, value in fine.items()}, Outcome.CONVERGED
+            return {name: KnownDigits.of(value, digits) for name, value in values.items()}, Outcome.CONVERGED
         precision += math.ceil(wanted - max(agreed, 0)) + GUARD_BITS
     return None, Outcome.NOT_CONVERGED
+
+
+def _compare(
+    observer: Observer, point: ExactPoint, current: Iterate, precision: int, use_flint: bool | None
+) -> tuple[float, dict[str, Any], bool]:
+    """Return how many bits of the values are right, the values and whether they are physical.
+
+    Error bounds say how many where the arithmetic has them, at an iterate right to more bits than it works with;
+    else two precisions are compared.
+    """
+    numbers, finer = (arithmetic(precision + extra, use_flint) for extra in (CHECK_BITS, 2 * CHECK_BITS))
+    coarse, _ = (
+        observer(point, current, arithmetic(precision, use_flint)) if not numbers.bounds_errors else ({}, True)
+    )
+    chord_step(point, current, finer)
+    values, physical = observer(point, current, numbers)
+    with numbers.active():
+        if numbers.bounds_errors:
+            agreed = min(numbers.accuracy(value) for value in values.values())
+        result = {name: numbers.mpf(value) for name, value in values.items()}
+    if not numbers.bounds_errors:
+        agreed = min(_agreement(coarse[name], result[name]) for name in result)
+    return agreed, result, physical
 
 
 def _observe(point: ExactPoint, current: Iterate, numbers: Arithmetic) -> tuple[dict[str, Any], bool]:
     with numbers.active():
         scaled = point.scaled(numbers)
-        x = [numbers.number(value) for value in current.x]
+        x = [numbers.exact(value) for value in current.x]
         here = differentiate(scaled, current.use_pair, x, numbers.number(1.0))
-        values = observe(point, scaled, here, numbers)
-        return {name: numbers.mpf(value) for name, value in values.items()}, is_physical(scaled, here, numbers)
+        return observe(point, scaled, here, numbers), is_physical(scaled, here, numbers)
 
 
 def is_physical(scaled: Scaled, here: At, numbers: Arithmetic) -> bool:
