@@ -237,6 +237,23 @@ def figures(
     return command.run(names or [], everything, directory)
 
 
+@app.command(epilog=_examples("claims", "claims a f --simulate", "claims g --model path/to/model"))
+def claims(
+    letters: Annotated[
+        list[str] | None, typer.Argument(metavar="[CLAIM]...", help="a to g; without any, all (g needs --model).")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="Pretrained model for claim g: a safetensors file or its folder.")
+    ] = None,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the spots beside the claims too.")] = False,
+    as_json: Json = False,
+) -> Any:
+    """Put the paper's claims to the test: verdict, region and evidence of each."""
+    from hermite_rmt.cli.commands import claims as command
+
+    return command.run(letters or [], model, simulate, as_json)
+
+
 @app.command(epilog=_examples("verify --json"))
 def verify(as_json: Json = False) -> Any:
     """Check reference values and a quick round of simulation; exit code 1 if anything fails."""

@@ -75,7 +75,7 @@ def scaling_figure(data: xr.Dataset, names: tuple[str, ...] = ("tanh", "relu", "
 def remainder_figure(data: xr.Dataset) -> Figure:
     """Draw the norm of what the linearisation leaves against n, with the measured slopes."""
     with styled():
-        figure = Figure()
+        figure = Figure(figsize=(7.6, 3.8))
         axes = figure.add_subplot()
         looks = [*LOOKS, LOOKS[0]]
         for k, name in enumerate(data.f.values):
@@ -98,7 +98,7 @@ def remainder_figure(data: xr.Dataset) -> Figure:
         axes.set_xlabel("number of tokens $n$")
         axes.set_ylabel(r"$\|K - (K_N + \mathrm{low\ rank})\|$")
         axes.set_title("what the linearisation leaves, operator norm")
-        axes.legend()
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 

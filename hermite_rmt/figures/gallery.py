@@ -3,55 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
 from hermite_rmt.figures.comparison import comparison_figure
 from hermite_rmt.figures.curves import curve_figure
+from hermite_rmt.figures.drawn import Drawn, Watch, unwatched
+from hermite_rmt.figures.evidence import EVIDENCE
 from hermite_rmt.figures.spectrum import spectrum_figure
-from hermite_rmt.figures.style import save
 from hermite_rmt.hermite.nonlinearity import Nonlinearity
 from hermite_rmt.study import compare, sweep
-from hermite_rmt.study.trials import Progress
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.linear_regression import LinearRegression
 from hermite_rmt.theory.overlaps import Overlaps
 
-# opens a display of progress for a part of the work, described in words
-Watch = Callable[[str], AbstractContextManager[Progress | None]]
 Panels = dict[str, list[xr.Dataset]]
 
 DEMO_F = "tanh(x)"
 DEMO_GAMMA = "0.1"
 DEMO_SIMULATION = {"n": 400, "trials": 5, "rng": 0}
-
-
-def unwatched(part: str) -> nullcontext[None]:
-    """Show no progress."""
-    return nullcontext()
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure and the datasets it was drawn from, by name."""
-
-    figure: Figure
-    data: Mapping[str, xr.Dataset]
-
-    def save(self, directory: Path, name: str) -> list[Path]:
-        """Save the figure as PNG and PDF and each dataset as CSV beside it."""
-        directory.mkdir(parents=True, exist_ok=True)
-        paths = [save(self.figure, directory / f"{name}{suffix}") for suffix in (".png", ".pdf")]
-        for label, data in self.data.items():
-            paths.append(directory / f"{name}_{label}.csv")
-            data.to_dataframe().to_csv(paths[-1])
-        return paths
 
 
 def demo_panels(watch: Watch = unwatched) -> Panels:
@@ -99,4 +71,9 @@ def spectrum(watch: Watch = unwatched) -> Drawn:
     return Drawn(spectrum_figure(coefficients, nu, f.name), {"coefficients": data})
 
 
-GALLERY: Mapping[str, Callable[[Watch], Drawn]] = {"demo": demo, "crossings": crossings, "spectrum": spectrum}
+GALLERY: Mapping[str, Callable[[Watch], Drawn]] = {
+    "demo": demo,
+    "crossings": crossings,
+    "spectrum": spectrum,
+    **EVIDENCE,
+}

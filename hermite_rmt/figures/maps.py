@@ -27,7 +27,13 @@ def ratio_map(axes: Axes, x: np.ndarray, y: np.ndarray, ratio: np.ndarray, span:
 
 
 def map_of(
-    axes: Axes, x: np.ndarray, y: np.ndarray, values: np.ndarray, colours: Colormap, norm: Normalize, logs: bool = True
+    axes: Axes,
+    x: np.ndarray,
+    y: np.ndarray,
+    values: np.ndarray,
+    colours: Colormap,
+    norm: Normalize,
+    logs: bool = True,
 ) -> Any:
     """Draw values of shape (x, y) as colours."""
     mapped = axes.pcolormesh(x, y, values.T, cmap=colours, norm=norm, shading="nearest", rasterized=True)

@@ -90,7 +90,10 @@ def simulate_agreement(
             "c": [0.5, 2.0],
             "gamma": [0.01, 0.1, 1.0],
         },
-        {"description": "simulated minus limit, attention, f centred, diagonal 0; trace times gamma", "software": software()},
+        {
+            "description": "simulated minus limit, attention, f centred, diagonal 0; trace times gamma",
+            "software": software(),
+        },
     )
     return data.assign(deviation=data.standard_error * np.sqrt(data.trials))
 
@@ -110,8 +113,8 @@ def judge(data: xr.Dataset, false_alarms: float = FALSE_ALARMS) -> xr.Dataset:
 
     Returns
     -------
-    Dataset over (observable, f, setting, c, gamma): coefficient b with coefficient_error, z (of the largest size, with the term
-    b/n), z_limit (without it), passes; attribute quantile
+    Dataset over (observable, f, setting, c, gamma): coefficient b with coefficient_error, z (of the largest size, with
+    the term b/n), z_limit (without it), passes; attribute quantile
     """
     n = data.n.values.astype(float)
     largest = int(n.argmax())
@@ -149,8 +152,8 @@ def exponents(data: xr.Dataset) -> xr.Dataset:
 
     Returns
     -------
-    Dataset over (observable, f, setting): exponent and exponent_error (where chi-square has risen by 1; nan where no gap is
-    resolved), and the same for the standard deviation of one trial
+    Dataset over (observable, f, setting): exponent and exponent_error (where chi-square has risen by 1;
+    nan where no gap is resolved), and the same for the standard deviation of one trial
     """
     dims = ("observable", "f", "setting")
     rows = np.full((*(data.sizes[dim] for dim in dims), 4), np.nan)

@@ -11,7 +11,9 @@ import scipy.linalg
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.checks import Array
 
-ORDER = 40  # Hermite coefficients kept in sum a_k^2 tau^k; |tau| <= 1, and what is left out is bounded by the rest of nu
+ORDER = (
+    40  # Hermite coefficients kept in sum a_k^2 tau^k; |tau| <= 1, and what is left out is bounded by the rest of nu
+)
 DAMPED, STEPS = 8, 20
 TOLERANCE = 1e-7  # of a Newton step: the next would be its square
 UPPER = np.triu_indices(3)
@@ -39,8 +41,8 @@ class AnyWeights:
 
         g^-1 = L + c X(g) - c [[(nu - a_1^2) g_tt, eps g_ut], [eps g_ut, (nu - a_1^2) g_uu]],  eps = sum a_k^2 tau^k
 
-    with X the block trace of (B^-1 + g (x) I)^-1, B = [[0, a_1 M^T], [a_1 M, 0]] + I_s, whose s block is eliminated by
-    hand. Followed from a large ridge downwards by damped iteration (the branch gamma m -> 1), then polished by Newton.
+    with X the block trace of (B^-1 + g (x) I)^-1, B = [[0, a_1 M^T], [a_1 M, 0]] + I_s, whose s block is eliminated
+    by hand. Followed from a large ridge downwards by damped iteration (the branch gamma m -> 1), then by Newton.
 
     Parameters
     ----------
@@ -157,5 +159,3 @@ class AnyWeights:
         full = self._restore(reduced, beside, rest)
         full[2, 2] += (float(mu @ mu) - 1) / rest
         return float(np.linalg.inv(np.linalg.inv(g) + full)[0, 0])
-
-

@@ -20,7 +20,7 @@ from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.overlaps import Overlaps
 
-SIZE, TRIALS, SEED = 600, 12, 40
+SIZE, TRIALS, SEED = 600, 20, 40
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Case:
     naive: float
     overlaps: tuple[float, ...] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int = 1  # times as many trials, for a small n
 
 
 def finite_size(n: int = SIZE, trials: int = TRIALS, progress: Report | None = None) -> xr.Dataset:
@@ -60,7 +61,14 @@ def finite_size(n: int = SIZE, trials: int = TRIALS, progress: Report | None = N
     for done, case in enumerate(chosen):
         with one_blas_thread:
             estimate, *_ = simulate_attention(
-                case.f, case.overlaps, case.n, case.p, [case.gamma], trials=trials, rng=SEED, **case.options
+                case.f,
+                case.overlaps,
+                case.n,
+                case.p,
+                [case.gamma],
+                trials=case.repeat * trials,
+                rng=SEED,
+                **case.options,
             )
         error = estimate.error
         rows.append((case.n, case.expected, case.naive, error.mean, error.standard_error))
@@ -79,7 +87,7 @@ def finite_size(n: int = SIZE, trials: int = TRIALS, progress: Report | None = N
             "z_naive": ("case", (simulated - naive) / spread),
         },
         {"case": [case.setting for case in chosen]},
-        {"description": f"{trials} trials, seed {SEED}", "software": software()},
+        {"description": f"{trials} trials (more where n is smaller), seed {SEED}", "software": software()},
     )
 
 
@@ -100,20 +108,23 @@ def _diagonals(n: int) -> list[Case]:
         ("x kept: d = a_1", identity, 1.0),
     ]
     return [
-        Case("kept diagonal", setting, f, n, p, 0.1, _limit(f, n, p, 0.1, diagonal=d), _limit(f, n, p, 0.1), None, kept)
+        Case(
+            "kept diagonal", setting, f, n, p, 0.1, _limit(f, n, p, 0.1, diagonal=d), _limit(f, n, p, 0.1), None, kept
+        )
         for setting, f, d in rows
     ]
 
 
 def _linear(n: int) -> list[Case]:
-    """f linear at a small ridge: the removed diagonal fluctuates, like sigma^2 + 2 a_1^2/p."""
+    """Take f linear at a small ridge: the removed diagonal fluctuates, like sigma^2 + 2 a_1^2/p."""
     f = Nonlinearity("x")
     found = []
     for size in (n // 4, n // 2, n):
         p = size // 2
         like = Attention(a1=1, nu=1 + 2 / size).error(p / size, 0.003)  # nu - a_1^2 = c * 2 a_1^2/p
         setting = f"f = x, gamma = 0.003, n = {size}"
-        found.append(Case("removed diagonal of linear f", setting, f, size, p, 0.003, like, _limit(f, size, p, 0.003)))
+        limit, repeat = _limit(f, size, p, 0.003), (n // size) ** 2
+        found.append(Case("removed diagonal of linear f", setting, f, size, p, 0.003, like, limit, None, {}, repeat))
     return found
 
 
@@ -134,7 +145,7 @@ def _means(n: int) -> list[Case]:
 
 
 def _unbalanced(n: int) -> list[Case]:
-    """f = h_2 and labels of mean rho: the rank-two term of a_2 becomes visible."""
+    """Take f = h_2 and labels of mean rho: the rank-two term of a_2 becomes visible."""
     f, p, gamma, rho = Nonlinearity("(x^2 - 1)/sqrt(2)"), n // 2, 0.001, 0.5
     naive = _limit(f, n, p, gamma)
     seen = unbalanced_error(0.0, 1.0, 1.0, p / n, gamma, rho)
@@ -165,7 +176,9 @@ def _noises(n: int) -> list[Case]:
     return found
 
 
-def unbalanced_error(a1: float, a2: float, nu: float, c: float, gamma: float, rho: float, kurtosis: float = 0.0) -> float:
+def unbalanced_error(
+    a1: float, a2: float, nu: float, c: float, gamma: float, rho: float, kurtosis: float = 0.0
+) -> float:
     """Return the error on pure noise for labels of mean rho and f with a second coefficient a_2.
 
     q = (1 - rho^2) m + rho^2 [(h^-1 - theta^2 J h J)^-1]_11 with h = [[m, tau], [tau, -delta]],

@@ -68,13 +68,13 @@ def linear_part_decides(points: int = 20_000, resolution: int = 41) -> Claim:
             ),
             Part("the same for every a_1, at equal trace", not rising_trace.any(), scan(box, rising_trace)),
         ),
-        {"dimension": _along_dimension(resolution)},
+        {"dimension": along_dimension(resolution)},
     )
 
 
 def best_linear_part(resolution: int = 31) -> Claim:
     """Find the linear fraction a_1^2/nu with the smallest error at fixed nu (claim e)."""
-    data = _best(resolution)
+    data = best(resolution)
     parts = [
         Part(
             "more linear is always better",
@@ -89,9 +89,9 @@ def best_linear_part(resolution: int = 31) -> Claim:
     ]
     for case in CASES:
         for scale in SCALES:
-            best = data.best.sel(case=case, scale=scale)
-            shares = float((best == 0).mean()), float(((best > 0) & (best < 1)).mean()), float((best == 1).mean())
-            far = best.where((best.c < 0.15) | (best.c > 8)).values
+            map_ = data.best.sel(case=case, scale=scale)
+            shares = float((map_ == 0).mean()), float(((map_ > 0) & (map_ < 1)).mean()), float((map_ == 1).mean())
+            far = map_.where((map_.c < 0.15) | (map_.c > 8)).values
             far_share = float((far[~np.isnan(far)] == 1).mean())
             parts.append(
                 Part(
@@ -105,34 +105,36 @@ def best_linear_part(resolution: int = 31) -> Claim:
         "e",
         "At fixed energy nu, a more linear f is better.",
         tuple(parts),
-        {"best": data, "curves": _curves(resolution)},
+        {"best": data, "curves": sweeps(resolution)},
     )
 
 
-def _best(resolution: int) -> xr.Dataset:
+def best(resolution: int) -> xr.Dataset:
+    """Return the linear fraction with the smallest error over c and gamma, for each case and scale."""
     fractions = np.linspace(0, 1, 41)
     c, gamma = np.geomspace(0.05, 20, resolution), np.geomspace(1e-3, 3, resolution)
     c_grid, gamma_grid, fraction = np.ix_(c, gamma, fractions)
     shape = (len(CASES), len(SCALES), resolution, resolution)
-    best, gain = np.empty(shape), np.empty(shape)
+    fraction_of_least, gain = np.empty(shape), np.empty(shape)
     for i, overlaps in enumerate(CASES.values()):
         for j, scale in enumerate(SCALES):
             error = attention_error(c_grid, gamma_grid, fraction, overlaps, scale=scale)
-            best[i, j] = fractions[error.argmin(axis=-1)]
+            fraction_of_least[i, j] = fractions[error.argmin(axis=-1)]
             gain[i, j] = error.min(axis=-1) / error[..., -1]
     dims = ("case", "scale", "c", "gamma")
     return xr.Dataset(
-        {"best": (dims, best), "relative_to_linear": (dims, gain)},
+        {"best": (dims, fraction_of_least), "relative_to_linear": (dims, gain)},
         {"case": list(CASES), "scale": list(SCALES), "c": c, "gamma": gamma},
         {
-            "description": "linear fraction a_1^2/nu with the smallest error at nu = 1, and that error over that of f "
-            "linear; signal |mu| = 1, aligned: w_K = w_Q = mu",
+            "description": "linear fraction a_1^2/nu with the smallest error at nu = 1, and that error over that of "
+            "f linear; signal |mu| = 1, aligned: w_K = w_Q = mu",
             "software": software(),
         },
     )
 
 
-def _curves(resolution: int) -> xr.Dataset:
+def sweeps(resolution: int) -> xr.Dataset:
+    """Return the error along the linear fraction at a few points."""
     fractions = np.linspace(0, 1, 2 * resolution + 1)
     error = np.array(
         [
@@ -152,7 +154,8 @@ def _curves(resolution: int) -> xr.Dataset:
     )
 
 
-def _along_dimension(resolution: int) -> xr.Dataset:
+def along_dimension(resolution: int) -> xr.Dataset:
+    """Return the error along c for three linear fractions."""
     c, gammas, fractions = np.geomspace(0.05, 20, resolution), np.array([0.01, 0.1, 1.0]), np.array([0.0, 0.5, 1.0])
     gamma, fraction, c_grid = np.ix_(gammas, fractions, c)
     dims = ("gamma", "fraction", "c")

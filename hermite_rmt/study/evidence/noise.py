@@ -130,8 +130,8 @@ def _equal_trace_with_diagonal(points: int) -> Part:
     return Part(
         "at equal trace of the features, any diagonal",
         not violated.any(),
-        f"fails at {violated.mean():.1%} of {points} random points (a_1 >= 0, d normal), only for d < 0 there: "
-        f"{not (violated & (diagonal >= 0)).any()}; e.g. {box.point(worst, d=diagonal)}: {attention[worst]:.4g} "
+        f"fails at {violated.mean():.1%} of {points} random points (a_1 >= 0, d normal), "
+        f"{int((violated & (diagonal >= 0)).sum())} of them with d >= 0; e.g. {box.point(worst, d=diagonal)}: {attention[worst]:.4g} "
         f"against {regression[worst]:.4g}",
     )
 

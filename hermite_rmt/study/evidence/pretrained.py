@@ -52,11 +52,16 @@ def pretrained(
     embeddings : (vocabulary, p) token embeddings, or None
     layers : which layers are simulated; None: first, middle and last
     """
-    chosen = list(layers) if layers is not None else sorted({0, weights.layers // 2 - 1, weights.layers - 1})
+    chosen = list(layers) if layers is not None else default_layers(weights)
     data = {"anatomy": anatomy(weights), "experiment": experiment(weights, chosen, trials, progress)}
     if embeddings is not None:
         data["embeddings"] = with_embeddings(weights, embeddings, chosen, trials)
     return Claim("g", "The theory matches pretrained weights.", _parts(data), data)
+
+
+def default_layers(weights: PretrainedWeights) -> list[int]:
+    """Return the first, a middle and the last layer."""
+    return sorted({0, max(weights.layers // 2 - 1, 0), weights.layers - 1})
 
 
 def anatomy(weights: PretrainedWeights, ranks: Sequence[int] = RANKS) -> xr.Dataset:
@@ -132,8 +137,8 @@ def experiment(
         {name: (("layer", "c", "mu_mu"), array) for name, array in values.items()},
         {"layer": list(layers), "c": list(RATIOS), "mu_mu": list(SIGNALS)},
         {
-            "description": f"interpolation error, tanh, gamma = {GAMMA:g}, real W (whole layers), Gaussian tokens with "
-            f"a signal in a random direction, {trials} trials, seed {SEED}",
+            "description": f"interpolation error, tanh, gamma = {GAMMA:g}, real W (whole layers), Gaussian tokens "
+            f"with a signal in a random direction, {trials} trials, seed {SEED}",
             "software": software(),
         },
     )
@@ -207,12 +212,12 @@ def _parts(data: dict[str, xr.Dataset]) -> tuple[Part, ...]:
             "Assumption 1 describes the real W: identity plus rank one",
             float(layers.unexplained.sel(rank=1).max()) < 0.1,
             f"the identity holds at most {float(layers.identity_energy.max()):.2%} of a layer's Frobenius energy "
-            f"({float(layers.head_identity_energy.max()):.2%} of a head's); identity + rank 1 leaves "
-            f"{float(layers.unexplained.sel(rank=1).min()):.0%} to {float(layers.unexplained.sel(rank=1).max()):.0%} "
-            f"unexplained, + rank 64 {float(layers.unexplained.sel(rank=64).min()):.0%} to "
-            f"{float(layers.unexplained.sel(rank=64).max()):.0%}"
-            if 64 in layers.rank
-            else "see the data",
+            f"({float(layers.head_identity_energy.max()):.2%} of a head's); left unexplained by identity + rank r: "
+            + ", ".join(
+                f"{float(layers.unexplained.sel(rank=r).min()):.0%} to "
+                f"{float(layers.unexplained.sel(rank=r).max()):.0%} (r = {r})"
+                for r in layers["rank"].values.tolist()
+            ),
         ),
         part("identity", "Theorem 1 with the identity in the place of W (scores scaled to variance 1)"),
         part("full", "the limit for the whole matrix W"),

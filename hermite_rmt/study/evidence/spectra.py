@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ UNIT = {(MU, MU): 1}
 
 @cache
 def kernel_equivalent() -> DeterministicEquivalent:
-    """Return the equivalent of (K - z)^-1 for the linearised kernel of X = Z + s mu y^T, |mu| = 1, without weights."""
+    """Return the equivalent of (K - z)^-1 for the linearised kernel of X = Z + s mu y^T, |mu| = 1, w = 0."""
     n, p = dimensions("n p")
     c = sympy.Symbol("c", positive=True)
     a1, kappa = sympy.symbols("a1 kappa", real=True)
@@ -50,7 +51,7 @@ def kernel_equivalent() -> DeterministicEquivalent:
     return deterministic_equivalent((K - Z * sympy.Identity(n)).inv(), ratios={p: c * n})
 
 
-def bulk(n: int = 1000, points: int = 240, progress: Report | None = None) -> xr.Dataset:
+def bulk(n: int = 1000, points: int = BINS, progress: Report | None = None) -> xr.Dataset:
     """Compare histograms of K and of A^T A/n with the limiting densities, for three nonlinearities on noise.
 
     Returns
@@ -202,7 +203,7 @@ def _gram_density(values: Mapping[str, Any]) -> Callable[[float], float]:
 def _bin_means(density: Callable[[float], float], ends: Array, points: int, kernel: bool) -> Array:
     """Average a density over bins, at midpoints (in the square root for a Gram matrix)."""
     means = []
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         if kernel:
             at = low + (high - low) * (np.arange(points) + 0.5) / points
             means.append(np.mean([density(x) for x in at]))

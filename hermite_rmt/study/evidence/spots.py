@@ -40,6 +40,7 @@ def spots() -> tuple[Spot, ...]:
     tanh, cos = Nonlinearity("tanh(x)"), Nonlinearity("cos(x)").centred()
     signal = Overlaps(mu_mu=1)
     regression, with_signal = LinearRegression(), LinearRegression(mu_mu=1)
+    noise_cos = (Attention(cos), 0.5, 0.1)
     half = Overlaps.aligned(1, "1/2")
     plain = (Attention(tanh, overlaps=signal), 0.5, 0.1)
     opposed = Overlaps(1, 1, -1, 1, 1, -1)
@@ -51,8 +52,8 @@ def spots() -> tuple[Spot, ...]:
         Spot("b", "aligned: reversal", (Attention(tanh, overlaps=half), 0.2, 1.0), (with_signal, 0.2, 1.0)),
         Spot("b", "aligned: below no weights", (Attention(tanh, overlaps=ALIGNED), 0.5, 0.1), plain),
         Spot("c", "aligned, p > n: no reversal", (Attention(tanh, overlaps=ALIGNED), 2, 0.1), (with_signal, 2, 0.1)),
-        Spot("d", "a_1 = 0: signal and weights do nothing", (Attention(cos, overlaps=half), 0.5, 0.1), (Attention(cos), 0.5, 0.1)),
-        Spot("d", "a_1 = 0: falls with the dimension", (Attention(cos), 2, 0.1), (Attention(cos), 0.5, 0.1)),
+        Spot("d", "a_1 = 0: signal, weights do nothing", (Attention(cos, overlaps=half), 0.5, 0.1), noise_cos),
+        Spot("d", "a_1 = 0: falls with the dimension", (Attention(cos), 2, 0.1), noise_cos),
         Spot("e", "noise, nu = 1: cos below linear f", (Attention(unit_cos), 1, 1.0), (Attention(identity), 1, 1.0)),
         Spot("f", "anti-aligned: above no weights", (Attention(tanh, overlaps=opposed), 0.5, 0.1), plain),
         Spot("f", "key aligned alone: above", (Attention(tanh, overlaps=across["key"]), 0.5, 0.1), plain),
