@@ -113,8 +113,8 @@ def judge(data: xr.Dataset, false_alarms: float = FALSE_ALARMS) -> xr.Dataset:
 
     Returns
     -------
-    Dataset over (observable, f, setting, c, gamma): coefficient b with coefficient_error, z (of the largest size, with
-    the term b/n), z_limit (without it), passes; attribute quantile
+    Dataset over (observable, f, setting, c, gamma): coefficient b with coefficient_error, z (of the largest size,
+    with the term b/n), z_limit (without it), passes; attribute quantile
     """
     n = data.n.values.astype(float)
     largest = int(n.argmax())

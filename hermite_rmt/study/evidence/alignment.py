@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
@@ -16,8 +18,8 @@ GAMMAS = (0.01, 0.1, 1.0)
 FRACTIONS = (0.3, 0.6, 0.9)
 STRENGTHS = np.linspace(0, 4, 17)
 # a signal with a negative diagonal, where aligned weights hurt
-COUNTEREXAMPLE = {"c": 2.5, "gamma": 0.4, "fraction": 0.16**2 / 0.028, "nu": 0.028, "diagonal": -1.0}
-COUNTEREXAMPLE_OVERLAPS = {"mu_mu": 3.2, "strength": 0.9}
+COUNTEREXAMPLE: dict[str, Any] = {"c": 2.5, "gamma": 0.4, "fraction": 0.16**2 / 0.028, "nu": 0.028, "diagonal": -1.0}
+COUNTEREXAMPLE_OVERLAPS: dict[str, Any] = {"mu_mu": 3.2, "strength": 0.9}
 
 
 def aligned_weights(points: int = 20_000, resolution: int = 21) -> Claim:
@@ -56,7 +58,7 @@ def aligned_weights(points: int = 20_000, resolution: int = 21) -> Claim:
 def reversal(resolution: int) -> xr.Dataset:
     """Return the ratio of attention's to linear regression's error, with aligned weights."""
     c, mu_mu = np.geomspace(0.05, 20, resolution), np.geomspace(0.1, 10, resolution)
-    fraction, c_grid, gamma, r, strength = np.ix_(FRACTIONS, c, GAMMAS, mu_mu, STRENGTHS)
+    fraction, c_grid, gamma, r, strength = np.ix_(np.array(FRACTIONS), c, np.array(GAMMAS), mu_mu, STRENGTHS)
     overlaps = directed(r, strength)
     regression = regression_error(c_grid, gamma, r)
     ratio = np.stack([attention_error(c_grid, gamma, fraction, overlaps, scale=s) / regression for s in SCALES])
@@ -80,7 +82,7 @@ def reversal(resolution: int) -> xr.Dataset:
 def over_parametrised(resolution: int = 21) -> Claim:
     """Measure where along c weights aligned with the signal do most (claim c)."""
     c, mu_mu, strengths = np.geomspace(0.05, 20, 4 * resolution), np.geomspace(0.1, 10, 9), np.array([0.5, 1.0, 2.0])
-    c_grid, gamma, fraction, r, strength = np.ix_(c, GAMMAS, FRACTIONS, mu_mu, strengths)
+    c_grid, gamma, fraction, r, strength = np.ix_(c, np.array(GAMMAS), np.array(FRACTIONS), mu_mu, strengths)
     aligned = attention_error(c_grid, gamma, fraction, directed(r, strength), scale="trace")
     without = attention_error(c_grid, gamma, fraction, {"mu_mu": r}, scale="trace")
     regression = regression_error(c_grid, gamma, r)
@@ -180,7 +182,7 @@ def misaligned_weights(points: int = 20_000, resolution: int = 37) -> Claim:
 def angles(resolution: int) -> xr.Dataset:
     """Return the error relative to that without weights, over the angles of w_K and w_Q to the signal."""
     degrees = np.linspace(0, 180, resolution)
-    c, key, query = np.ix_([0.5, 2.0], np.cos(np.radians(degrees)), np.cos(np.radians(degrees)))
+    c, key, query = np.ix_(np.array([0.5, 2.0]), np.cos(np.radians(degrees)), np.cos(np.radians(degrees)))
     error = attention_error(c, 0.1, 0.6, directed(1.0, 1.0, key, query))
     return xr.Dataset(
         {"relative": (("c", "key_angle", "query_angle"), error / attention_error(c, 0.1, 0.6, {"mu_mu": 1.0}))},

@@ -90,10 +90,10 @@ class AnyWeights:
     def _solve(self, c: float, gamma: float) -> tuple[Array, Array]:
         """Return g and its derivative with respect to gamma."""
         ridge = max(gamma, 10 * (self._eta + self._a1**2) * max(1.0, 1 / c**2))
-        g = np.linalg.inv(self._constant(c, ridge) + c * np.diag([0.0, 0.0, 1.0]))
+        g: Array = np.asarray(np.linalg.inv(self._constant(c, ridge) + c * np.diag([0.0, 0.0, 1.0])), dtype=float)
         while True:
             for _ in range(DAMPED):
-                g = (g + self._map(c, ridge, g)) / 2
+                g = np.asarray((g + self._map(c, ridge, g)) / 2)
             if ridge <= gamma:
                 return self._newton(c, gamma, g)
             ridge = max(gamma, ridge / 4)
@@ -115,7 +115,7 @@ class AnyWeights:
 
     def _map(self, c: float, gamma: float, g: Array) -> Array:
         inverse = self._constant(c, gamma) + c * self._block_trace(g) - self._covariance(c, g)
-        return np.linalg.inv(inverse)
+        return np.asarray(np.linalg.inv(inverse), dtype=float)
 
     def _constant(self, c: float, gamma: float) -> Array:
         return np.array([[gamma, c * self._kappa, 0.0], [c * self._kappa, 0.0, -c], [0.0, -c, 0.0]])

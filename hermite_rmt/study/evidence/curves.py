@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.study.evidence.agreement import Report, member
 from hermite_rmt.study.evidence.limits import directed
@@ -46,9 +47,7 @@ def along_alignment(progress: Report | None = None) -> xr.Dataset:
     return _curves("angle", np.linspace(0, 90, 31), np.linspace(0, 90, 7), setting, progress)
 
 
-def _curves(
-    axis: str, fine: Sequence[float], coarse: Sequence[float], setting: Setting, progress: Report | None
-) -> xr.Dataset:
+def _curves(axis: str, fine: Array, coarse: Array, setting: Setting, progress: Report | None) -> xr.Dataset:
     """Return limits on `fine` and simulated means on `coarse`, for each nonlinearity and linear regression."""
     names = [*NAMES, "linear regression"]
     limit = np.empty((len(names), len(fine)))

@@ -126,7 +126,7 @@ class Box:
         return ", ".join(f"{name} = {array[index]:.4g}" for name, array in named.items())
 
 
-def scan(box: Box, violated: Array, **values: Array) -> str:
+def scan(box: Box, violated: Any, **values: Array) -> str:
     """Say where a statement fails in a scan or, if nowhere, what that excludes (rule of three, 95 % confidence)."""
     count = len(violated)
     if not violated.any():

@@ -131,8 +131,8 @@ def _equal_trace_with_diagonal(points: int) -> Part:
         "at equal trace of the features, any diagonal",
         not violated.any(),
         f"fails at {violated.mean():.1%} of {points} random points (a_1 >= 0, d normal), "
-        f"{int((violated & (diagonal >= 0)).sum())} of them with d >= 0; e.g. {box.point(worst, d=diagonal)}: {attention[worst]:.4g} "
-        f"against {regression[worst]:.4g}",
+        f"{int((violated & (diagonal >= 0)).sum())} of them with d >= 0; e.g. {box.point(worst, d=diagonal)}: "
+        f"{attention[worst]:.4g} against {regression[worst]:.4g}",
     )
 
 
