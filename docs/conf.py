@@ -26,6 +26,7 @@ copyright = "2026, the hermite_rmt developers"
 release = hermite_rmt.__version__
 
 extensions = [
+    "generated",
     "mathml",
     "plain_docstrings",
     "myst_nb",
@@ -33,7 +34,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "_ext", "conf.py"]
+exclude_patterns = ["_build", "_ext", "conf.py", "generated"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"

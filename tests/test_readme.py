@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import re
 import shlex
 from pathlib import Path
 
+import pages
 import pytest
 
 from hermite_rmt.cli import DONE, main
 
-README = Path(__file__).parents[1] / "README.md"
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+README = pages.ROOT / "README.md"
 
 
-@pytest.fixture(scope="module")
-def blocks() -> list[tuple[str, str]]:
-    return BLOCK.findall(README.read_text(encoding="utf-8"))
-
-
-def test_every_block_is_an_example_with_its_output(blocks: list[tuple[str, str]]) -> None:
-    kinds = [kind for kind, _ in blocks]
+def test_every_block_is_an_example_with_its_output() -> None:
+    kinds = [kind for kind, _ in pages.blocks(README)]
     assert set(kinds) <= {"python", "text", "console"}
     followers = [after for before, after in itertools.pairwise(kinds) if before == "python"]
     assert followers == ["text"] * kinds.count("python")
 
 
-def test_python_examples_print_what_is_shown(blocks: list[tuple[str, str]]) -> None:
-    namespace: dict[str, object] = {}
-    for (kind, code), (_, shown) in itertools.pairwise(blocks):
-        if kind == "python":
-            printed = io.StringIO()
-            with contextlib.redirect_stdout(printed):
-                exec(compile(code, str(README), "exec"), namespace)
-            assert printed.getvalue() == shown
+def test_python_examples_print_what_is_shown() -> None:
+    pages.run_python(README)
 
 
-def test_commands_print_what_is_shown(blocks: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
-    for kind, text in blocks:
-        if kind == "console":
-            command, shown = text.split("\n", 1)
-            prompt, name, *arguments = shlex.split(command)
-            assert (prompt, name) == ("$", "hermite-rmt")
-            assert main(arguments) == DONE
-            assert capsys.readouterr().out == shown
+def test_commands_print_what_is_shown() -> None:
+    pages.run_commands(README)
 
 
 def test_the_curve_command_is_understood(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -63,6 +44,5 @@ def test_the_curve_command_is_understood(capsys: pytest.CaptureFixture[str], tmp
 
 
 def test_what_it_links_to_exists() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
-        if not target.startswith("https://"):
-            assert (README.parent / target).is_file()
+    for target in pages.links(README):
+        assert (README.parent / target).is_file()

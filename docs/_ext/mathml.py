@@ -23,7 +23,7 @@ LOGGER = logging.getLogger(__name__)
 _WRAPPING = re.compile(r"\\displaystyle\s*")
 # Browsers know no mathvariant but normal: the letters have code points of their own
 _VARIANT = re.compile(r'<(m[in]) mathvariant="(bold|script|double-struck)">(\w)</\1>')
-_DIGITS = "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE".split()
+_DIGITS = ["ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"]
 _NO_BREAK = "&#8288;"
 
 
