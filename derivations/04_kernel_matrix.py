@@ -17,7 +17,7 @@
 # the noise kernel (Cheng and Singer's cubic) and the rank-two term of $a_2$.
 #
 # The moments below are computed exactly at finite $n$ and $p$ for polynomial $f$ of degree two; the theorem for general $f$ is due to
-# Cheng and Singer (2013), in operator norm to Fan and Montanari (2019). Runs in about twenty seconds.
+# Cheng and Singer (2013), in operator norm to Fan and Montanari (2019). Runs in about fifteen seconds.
 
 # %%
 import numpy as np
