@@ -409,3 +409,15 @@ def test_thresholds_and_edges():
     assert abs(critical - 0.5) < 1e-7
     with pytest.raises(ValueError, match="no outlier along v"):
         outlier(spiked, v, z, (1.5, 3), {sigma: half, theta: 0.4}, {(v, v): 1})
+
+
+def test_the_solution_satisfies_the_equations_under_the_same_names() -> None:
+    equivalent = attention()
+    point = {c: "1/2", a1: "3/5", sigma: "1/3", d: "1/4", gamma: "1/10"}
+    solution = equivalent.solve(point, digits=30)
+    exact = {symbol: sympy.Rational(value) for symbol, value in point.items()}
+    for system in (equivalent.equations, equivalent.dyson.system()):
+        numbers = {u: sympy.Float(str(solution[str(u)]), 40) for u in system.unknowns}
+        for residual in system.residuals:
+            terms = [abs(term.subs(exact).subs(numbers)) for term in sympy.Add.make_args(sympy.expand(residual))]
+            assert abs(residual.subs(exact).subs(numbers)) < sympy.Float(10) ** -27 * max(terms)

@@ -59,7 +59,7 @@ class Attention(Model):
     K = f(X^T (I + w_K w_Q^T) X / sqrt(p)) / sqrt(p) with its diagonal replaced by the constant `diagonal`, plus
     `skip` times the identity. In the limit n, p -> infinity, p/n -> c only a_1 = E[xi f(xi)], nu = E[f(xi)^2], c,
     gamma and the overlaps remain (Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656: Proposition 1 and Theorem 1; the
-    equations as derived in derivations/06_rational_form.py).
+    equations as derived in derivations/07_rational_form.py).
 
     Parameters
     ----------

@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.theory.congruence import Congruence
 from hermite_rmt.theory.derived import DerivedEquations
 from hermite_rmt.theory.gram import gram_values
 from hermite_rmt.theory.point_solver import PointSolver, rounded
 from hermite_rmt.theory.values import read_number, results
+
+_GUARD = 6  # digits, for the step from one form of the pencil to the other
 
 
 class DeterministicEquivalent(DerivedEquations):
@@ -69,16 +73,31 @@ class DeterministicEquivalent(DerivedEquations):
         return self._numbers(values, gram or {}, digits, (a, b), derivative)
 
     def solve(self, values: Mapping[Any, Any], digits: int | None = None) -> Solution:
-        """Return the `Solution` of the whole Dyson equation at one point: all unknowns, and the trace."""
+        """Return the `Solution` at one point: the trace and all unknowns of `dyson`, those of `equations` among them.
+
+        Where the self-adjoint form of the pencil does not exist, a note says so and the values hold the trace alone.
+        """
         digits = read_digits(digits)
         shape, points = self._read(values)
         if shape:
             raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
-        solved = self._solver.solve(points[0], {}, digits)
-        unknowns = self._plain_bulk.unknowns
-        found = {str(s): rounded(value, digits) for s, value in zip(unknowns, solved.unknowns, strict=True)}
-        found["trace"] = rounded(solved.observables[0], digits)
-        return Solution(found, solved.residual, Outcome.CONVERGED, digits, solved.steps, solved.notes)
+        solved = self._solver.solve(points[0], {}, digits if self._congruence is None else (digits or 17) + _GUARD)
+        found = dict(zip(map(str, self._plain_bulk.unknowns), solved.unknowns, strict=True))
+        notes = solved.notes
+        if self._congruence is not None:
+            precision = bits((digits or 17) + _GUARD)
+            try:
+                found = self._congruence.unknowns(found, self._solver.numbers(points[0], precision), precision)
+            except ZeroDivisionError:
+                found, notes = {}, (*notes, "the self-adjoint form of the pencil does not exist at this point")
+        unknowns = {name: rounded(value, digits) for name, value in found.items()}
+        values = {**unknowns, "trace": rounded(solved.observables[0], digits)}
+        return Solution(values, solved.residual, Outcome.CONVERGED, digits, solved.steps, notes)
+
+    @cached_property
+    def _congruence(self) -> Congruence | None:
+        """From the plain pencil, along which the branch is followed, to the self-adjoint one of `equations`."""
+        return Congruence(self._plain_bulk, self.dyson) if self.dyson.pencil.self_adjoint else None
 
     def hermitised_trace(self, values: Mapping[Any, Any], digits: int = 12) -> Any:
         """Return the trace where `trace` refuses to answer: the limit eps -> 0 of Y^* (Y Y^* + eps)^-1 for Y^-1.

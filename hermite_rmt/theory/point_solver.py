@@ -87,6 +87,10 @@ class PointSolver:
                 reasons.append(str(reason))
         raise _failure(Outcome.NOT_CONVERGED, "; ".join(dict.fromkeys(reasons)), digits)
 
+    def numbers(self, point: Values, precision: int) -> dict[Any, Any]:
+        """Return the parameters and constants at a point as numbers of the local context of `precision` bits."""
+        return {symbol: number.at(precision) for symbol, number in {**point, **self._constants}.items()}
+
     def hermitised(self, point: Values, digits: int) -> Any:
         """Return the trace by the hermitised equation, to that many places; raises `SolveError`."""
         require_complete(point, self._parameters[0])

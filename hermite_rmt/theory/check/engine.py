@@ -16,7 +16,6 @@ from hermite_rmt.equivalents.fields import ParameterField
 from hermite_rmt.equivalents.polynomials import PolynomialSystem
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.theory.check.claims import Claim
-from hermite_rmt.theory.check.congruence import Congruence
 from hermite_rmt.theory.check.exact import NotExactError
 from hermite_rmt.theory.check.membership import combination, numerator_of
 from hermite_rmt.theory.check.subject import Domain, RejectedPointError, Subject, positive_rational, real_rational
@@ -136,23 +135,14 @@ class EngineSubject(SystemSubject):
         self._solved = {unknown: reduced.expression(image) for unknown, image in reduced.solved.items()}
         names = {plain_name(str(unknown)): unknown for unknown in (*self.parameters, *equivalent.dyson.unknowns)}
         self.symbols = {**names, "m": TRACE, **self.symbols}
-        plain, adjoint = equivalent._plain_bulk, equivalent.dyson
-        self._congruence = Congruence(plain, adjoint) if adjoint.pencil.self_adjoint else None
 
     def _images(self, fixed: Mapping[Any, Any]) -> dict[Any, Any]:
         return super()._images(fixed) | {unknown: value.xreplace(fixed) for unknown, value in self._solved.items()}
 
     def _unknowns(self, point: Mapping[Any, Any], digits: int) -> Mapping[str, Any]:
-        """Solve the plain equation, and carry the solution over to the self-adjoint form."""
-        precision = bits(digits + 5)
-        context = local_context(precision)
         solution = self._equivalent.solve(dict(point), digits=digits + 5)
-        values = {name: context.convert(value) for name, value in solution.values.items() if name != "trace"}
-        if self._congruence is None:
-            return values
-        numbers = {symbol: context.mpf(int(value.p)) / int(value.q) for symbol, value in point.items()}
-        try:
-            return self._congruence.unknowns(values, numbers, precision)
-        except ZeroDivisionError:
+        if len(solution.values) == 1:
             failed = Solution({}, None, Outcome.OUT_OF_RANGE, digits)
-            raise SolveError("the self-adjoint form of the pencil does not exist at this point", failed) from None
+            raise SolveError(f"{solution.notes[-1]}", failed)
+        context = local_context(bits(digits + 5))
+        return {name: context.convert(value) for name, value in solution.values.items() if name != "trace"}
