@@ -16,7 +16,7 @@ from hermite_rmt.core.numbers import SymbolicReal
 
 
 class BallFunction:
-    """One expression in one variable as a function of balls.
+    """One expression in one variable (or several) as a function of balls.
 
     `real(x)` takes an `arb` and encloses f on it. `complex(z, analytic)` takes an `acb` and encloses the analytic
     continuation of f; with `analytic` true it is not finite wherever f may fail to be analytic on z, as
@@ -26,8 +26,8 @@ class BallFunction:
 
     Parameters
     ----------
-    variable : SymPy symbol
-    expression : SymPy expression in it alone, without Piecewise
+    variable : SymPy symbol, or several in the order in which their values are passed
+    expression : SymPy expression in it (or them) alone, without Piecewise
 
     Raises
     ------
@@ -41,23 +41,24 @@ class BallFunction:
     [0.25386471865192162937 +/- 3.16e-21]
     """
 
-    def __init__(self, variable: sympy.Symbol, expression: sympy.Expr) -> None:
-        self.variable, self.expression = variable, expression
+    def __init__(self, variable: sympy.Symbol | tuple[sympy.Symbol, ...], expression: sympy.Expr) -> None:
+        self.variables = variable if isinstance(variable, tuple) else (variable,)
+        self.expression = expression
         self._constants: dict[int, list[Any]] = {}
         self._sources: list[sympy.Expr] = []  # constant subexpressions, evaluated once a precision
         self._steps: list[tuple[str, Step, tuple[int, ...]]] = []
         self._slots: dict[sympy.Expr, int] = {}
         self._slot(expression)
 
-    def real(self, x: Any) -> Any:
+    def real(self, *x: Any) -> Any:
         """Return an `arb` that contains f(t) for every t in the `arb` x; not finite where f is undefined."""
         return self._run(x, REAL, ())
 
     def complex(self, z: Any, analytic: bool = False) -> Any:
         """Return an `acb` that contains f on the `acb` z; not finite if `analytic` and f may not be analytic on z."""
-        return self._run(z, COMPLEX, (bool(analytic),))
+        return self._run((z,), COMPLEX, (bool(analytic),))
 
-    def _run(self, value: Any, table: dict[str, Step], flag: tuple[Any, ...]) -> Any:
+    def _run(self, values: tuple[Any, ...], table: dict[str, Step], flag: tuple[Any, ...]) -> Any:
         flint = flint_module()
         assert flint is not None
         precision = flint.ctx.prec
@@ -68,7 +69,7 @@ class BallFunction:
         constants = self._constants[precision]
         for name, function, arguments in self._steps:
             if name == "variable":
-                registers.append(value)
+                registers.append(values[arguments[0]])
             elif name == "constant":
                 registers.append(convert(constants[arguments[0]]))
             elif name == "plain":
@@ -84,9 +85,9 @@ class BallFunction:
 
     def _append(self, expression: sympy.Expr) -> int:
         step: tuple[str, Step, tuple[int, ...]]
-        if expression == self.variable:
-            step = ("variable", _nothing, ())
-        elif not expression.has(self.variable):
+        if expression in self.variables:
+            step = ("variable", _nothing, (self.variables.index(expression),))
+        elif not expression.has(*self.variables):
             self._sources.append(expression)
             step = ("constant", _nothing, (len(self._sources) - 1,))
         elif expression.is_Add or expression.is_Mul:
@@ -109,7 +110,7 @@ class BallFunction:
             return ("sqrt", _nothing, (self._slot(base),))
         if exponent == -sympy.S.Half:
             return ("rsqrt", _nothing, (self._slot(base),))
-        if not base.has(self.variable) and base.is_positive:
+        if not base.has(*self.variables) and base.is_positive:
             return ("exp", _nothing, (self._slot(exponent * sympy.log(base)),))
         return ("pow", _nothing, (self._slot(base), self._slot(exponent)))
 
@@ -131,7 +132,9 @@ def constant_ball(expression: sympy.Expr) -> Any:
     if expression in CONSTANTS:
         return CONSTANTS[expression](flint)
     if isinstance(expression, ComplexRootOf) and expression.is_real:
-        lower, upper = (flint.fmpq(end.numerator, end.denominator) for end in enclose_root(expression, flint.ctx.prec))
+        lower, upper = (
+            flint.fmpq(end.numerator, end.denominator) for end in enclose_root(expression, flint.ctx.prec)
+        )
         return flint.arb(lower).union(flint.arb(upper))
     if not expression.args:
         raise ValueError(f"certified: no enclosure of the constant {expression}")

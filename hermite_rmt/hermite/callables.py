@@ -11,7 +11,8 @@ import numpy as np
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.hermite.adaptive import DigitsRule, DoubleRule, bisected, cells
-from hermite_rmt.hermite.evaluation import Evaluate, Grid, real_value
+from hermite_rmt.hermite.evaluation import Evaluate, real_value
+from hermite_rmt.hermite.grids import Grid
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.panels import Endpoint, Panel
 from hermite_rmt.hermite.reach import reach

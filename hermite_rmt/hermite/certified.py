@@ -54,6 +54,18 @@ def certified_coefficients(integrand: Integrand, order: int, digits: int) -> lis
     >>> certified_coefficients(Integrand.of_expression(sympy.Max(X, 0)), 1, 20)[1]
     Ball([0.50000000000000000000 +/- 1.8e-30])
     """
+    known, work = _prepared(integrand, order, digits)
+    rough = quadrature.coefficients(integrand, order, _ROUGH_DIGITS)
+    return [work.ball(k, known, value) for k, value in enumerate(rough)]
+
+
+def certified_coefficient(integrand: Integrand, degree: int, digits: int) -> Ball:
+    """Return a ball that contains a_degree, the others left alone; as `certified_coefficients`."""
+    known, work = _prepared(integrand, degree, digits)
+    return work.ball(degree, known, quadrature.coefficient(integrand, degree, _ROUGH_DIGITS))
+
+
+def _prepared(integrand: Integrand, order: int, digits: int) -> tuple[int, _Enclosure]:
     known = read_digits(digits)
     if known is None:
         raise ValueError("digits: got None; allowed: a whole number")
@@ -63,9 +75,7 @@ def certified_coefficients(integrand: Integrand, order: int, digits: int) -> lis
         raise ValueError(
             f"certified: {integrand.name} is a callable; allowed: expressions, every step of which is enclosed"
         )
-    work = _Enclosure(integrand, order)
-    rough = quadrature.coefficients(integrand, order, _ROUGH_DIGITS)
-    return [work.ball(k, known, value) for k, value in enumerate(rough)]
+    return known, _Enclosure(integrand, order)
 
 
 def certified_energy(integrand: Integrand, digits: int) -> Ball:
@@ -108,8 +118,8 @@ class _Enclosure:
                         return Ball.of_arb(value, digits)
             target += 32 + target // 8
         raise ValueError(
-            f"certified: {self.name}: a_{degree} could not be enclosed to {digits} digits: f may be unbounded, or the "
-            "arguments of a Max, Min or Abs may touch without crossing"
+            f"certified: {self.name}: a_{degree} could not be enclosed to {digits} digits: f may be unbounded, or "
+            "the arguments of a Max, Min or Abs may touch without crossing"
         )
 
     def _integral(self, flint: Any, degree: int, target: int) -> Any:

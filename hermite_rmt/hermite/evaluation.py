@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import sympy
 from mpmath.libmp import from_man_exp
 
 from hermite_rmt.codegen import Kernel
-from hermite_rmt.codegen.ball import BallFunction
+from hermite_rmt.codegen.ball import BallFunction, constant_ball
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.flint_context import flint_module, flint_precision
+from hermite_rmt.hermite.grids import Exponentials, Grid
 from hermite_rmt.hermite.integrand import X
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The points (first + j step) / q, j = 0, 1, ..., whole numbers."""
-
-    first: int
-    step: int
-    q: int
-
-    def gaussians(self, count: int, number: Callable[[int], Any], exp: Callable[[Any], Any]) -> list[Any]:
-        """Return exp(-x^2/2) at the first `count` points by two multiplications each; `number` makes exact numbers.
-
-        The relative error grows like count^2.
-        """
-        square = number(self.q) ** 2
-        value = exp(number(-(self.first**2)) / (2 * square))
-        ratio = exp(number(-(2 * self.first * self.step + self.step**2)) / (2 * square))
-        change = exp(number(-(self.step**2)) / square)
-        values = []
-        for _ in range(count):
-            values.append(value)
-            value, ratio = value * ratio, ratio * change
-        return values
 
 
 class Evaluate(Protocol):
@@ -60,7 +36,8 @@ def weighted_values(piece: sympy.Expr, name: str) -> Evaluate:
     """
     if piece.has(sympy.nan, sympy.oo, sympy.zoo, -sympy.oo):
         raise ValueError(f"{name}: f is undefined on an interval")
-    plain = _by_mpmath(Kernel([X], [piece]), name)
+    waves = Exponentials(piece)
+    plain = _by_mpmath(piece, waves, name)
     if flint_module() is None:
         return plain
     try:
@@ -69,20 +46,23 @@ def weighted_values(piece: sympy.Expr, name: str) -> Evaluate:
             ball.real(flint.arb(1))  # constants are read when they are first needed
     except ValueError:  # a function python-flint does not have
         return plain
-    return _by_flint(ball, plain)
+    return _by_flint(ball, waves, plain)
 
 
-def _by_mpmath(kernel: Kernel, name: str) -> Evaluate:
+def _by_mpmath(piece: sympy.Expr, waves: Exponentials, name: str) -> Evaluate:
+    kernel, gridded = Kernel([X], [piece]), Kernel([X, *waves.symbols], [waves.expression])
+
     def evaluate(points: list[Any], precision: int, grid: Grid | None = None) -> list[Any]:
         working = precision + _GUARD + 2 * len(points).bit_length()
         context = local_context(working)
-        function = kernel.multiprecision(working)
+        function = (gridded if grid else kernel).multiprecision(working)
         weights = grid and grid.gaussians(len(points), context.mpf, context.exp)
+        known = waves.on(grid, len(points), _mpmath_constants(working), context.exp) if grid else [()] * len(points)
         values = []
         for index, point in enumerate(points):
             x = context.convert(point)
             try:
-                value = function(x)[0]
+                value = function(x, *known[index])[0]
             except (ZeroDivisionError, ValueError):  # 1/0, a pole: mpmath raises
                 value = context.nan
             weight = weights[index] if weights else context.exp(-(x**2) / 2)
@@ -115,7 +95,14 @@ def real_value(value: Any, point: Any, name: str) -> Any:
     return value
 
 
-def _by_flint(ball: BallFunction, plain: Evaluate) -> Evaluate:
+def _mpmath_constants(precision: int) -> Callable[[sympy.Expr], Any]:
+    context = local_context(precision)
+    return lambda constant: context.convert(Kernel([], [constant]).multiprecision(precision)()[0])
+
+
+def _by_flint(ball: BallFunction, waves: Exponentials, plain: Evaluate) -> Evaluate:
+    gridded = BallFunction((X, *waves.symbols), waves.expression)
+
     def evaluate(points: list[Any], precision: int, grid: Grid | None = None) -> list[Any]:
         values: list[Any] = [None] * len(points)
         waiting = list(range(len(points)))
@@ -123,10 +110,16 @@ def _by_flint(ball: BallFunction, plain: Evaluate) -> Evaluate:
         for retry in range(_RETRIES):
             working = (precision + _GUARD + 2 * len(points).bit_length()) << retry
             with flint_precision(working) as flint:
-                weights = grid.gaussians(len(points), flint.arb, flint.arb.exp) if grid and not retry else None
+                weights, known = None, []
+                if grid and not retry:
+                    weights = grid.gaussians(len(points), flint.arb, flint.arb.exp)
+                    known = waves.on(grid, len(points), constant_ball, flint.arb.exp)
                 for index in waiting:
                     x = _arb(flint, points[index]._mpf_)
-                    value = ball.real(x) * (weights[index] if weights else (x * x / -2).exp())
+                    if weights:
+                        value = gridded.real(x, *known[index]) * weights[index]
+                    else:
+                        value = ball.real(x) * (x * x / -2).exp()
                     if value.is_finite() and value.rel_accuracy_bits() >= precision:
                         mantissa, exponent = value.mid().man_exp()
                         raw = from_man_exp(int(mantissa), int(exponent), context.prec, "n")

@@ -31,6 +31,21 @@ def coefficients(function: LessMeans, order: int, digits: int | None) -> list[An
     return [_shown(value, digits) for value in values]
 
 
+def coefficient(function: LessMeans, k: int, digits: int | None) -> Any:
+    """Return a_k alone: where quadrature has to give it, others that are tiny or zero cost nothing."""
+    source = function.source
+    known = source.cache.get(("coefficients", digits), [])
+    has_closed = source.closed is not None and source.closed.is_complete
+    if k == 0 or has_closed or len(known) > k:
+        return coefficients(function, k, digits)[k]
+    key = ("coefficient", k, digits)
+    if key not in source.cache:
+        from hermite_rmt.hermite import quadrature
+
+        source.cache[key] = _plain(quadrature.coefficient(source.integrand, k, digits), digits)
+    return _shown(source.cache[key], digits)
+
+
 def energy(function: LessMeans, digits: int | None) -> Any:
     """Return the energy: a float, or a number of which `digits` digits are right."""
     if not function.means:
@@ -149,8 +164,16 @@ def certified_coefficients(function: LessMeans, order: int, digits: int | None) 
 
 def certified_coefficient(function: LessMeans, k: int, digits: int | None) -> Ball:
     """Return a ball that contains a_k."""
+    wanted = digits or CERTIFIED_DIGITS
     exact = None if function.source.parameters else function.closed_form(k)
-    return _enclosed(exact, digits or CERTIFIED_DIGITS) or certified_coefficients(function, k, digits)[k]
+    ball = _enclosed(exact, wanted)
+    if ball is not None:
+        return ball
+    if k == 0:
+        return certified_coefficients(function, 0, digits)[0]
+    from hermite_rmt.hermite import certified
+
+    return certified.certified_coefficient(function.source.integrand, k, wanted)
 
 
 def certified_energy(function: LessMeans, digits: int | None) -> Ball:

@@ -175,7 +175,7 @@ class Nonlinearity:
         k = _order(k, "k")
         if certified:
             return expectations.certified_coefficient(self._body, k, read_digits(digits))
-        return self.coefficients(k, digits)[k]
+        return expectations.coefficient(self._body, k, read_digits(digits))
 
     def coefficients(self, order: int, digits: int | None = None, certified: bool = False) -> list[Any]:
         """Return [a_0, ..., a_order]."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
-from hermite_rmt.hermite.evaluation import Evaluate, Grid
+from hermite_rmt.hermite.evaluation import Evaluate
+from hermite_rmt.hermite.grids import Grid
 
 _DEEPEST = 20
 

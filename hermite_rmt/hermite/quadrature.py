@@ -17,11 +17,15 @@ from hermite_rmt.core.numbers import KnownDigits, read_digits
 from hermite_rmt.hermite.callables import CallablePieces, SampledSymmetry, digits_coefficients, double_coefficients
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.pieces import Pieces
+from hermite_rmt.hermite.trapezoid import Pieces as SomePieces
 from hermite_rmt.hermite.trapezoid import Plan
+
+Attempt = Callable[[int, int, bool], tuple[list[Any], list[Any]]]
 
 _GUARD = 24
 _NOISE = 1 << 40  # two values that share no digit
 _ZERO_BITS = 2000
+_MOST_WORK = 4 * 10**9  # nodes times degrees times bits of a repetition: some seconds
 DOUBLE_DIGITS = 16
 
 
@@ -82,10 +86,8 @@ def _computed(integrand: Integrand, degrees: range, digits: int | None) -> list[
         return _of_callable(integrand, degrees, digits)
     pieces = Pieces(integrand, order)
 
-    def attempt(target: int) -> tuple[list[Any], list[Any]]:
-        return Plan(pieces, order, target).run()
-
     wanted = bits(digits or DOUBLE_DIGITS) + 6
+    attempt = _planned(pieces)
     values = _agreed(attempt, lambda k: pieces.symmetry.vanishes(k), degrees, wanted, _ZERO_BITS + 2 * wanted)
     return _rounded(values, digits)
 
@@ -101,17 +103,18 @@ def _of_callable(integrand: Integrand, degrees: range, digits: int | None) -> li
         )
     wanted = bits(digits) + 6
     symmetry = SampledSymmetry(integrand)
-    if integrand.breakpoints is None:
-
-        def attempt(target: int) -> tuple[list[Any], list[Any]]:
-            return digits_coefficients(integrand, order, target)
+    if integrand.breakpoints is not None:
+        attempt = _planned(CallablePieces(integrand, order))
     else:
-        pieces = CallablePieces(integrand, order)
 
-        def attempt(target: int) -> tuple[list[Any], list[Any]]:
-            return Plan(pieces, order, target).run()
+        def attempt(order: int, target: int, first: bool) -> tuple[list[Any], list[Any]]:
+            return digits_coefficients(integrand, order, target)
 
     return _rounded(_agreed(attempt, symmetry.vanishes, degrees, wanted, 2 * wanted + 100), digits)
+
+
+def _planned(pieces: SomePieces) -> Attempt:
+    return lambda order, target, first: Plan(pieces, order, target, None if first else _MOST_WORK).run()
 
 
 def energy(integrand: Integrand, digits: int | None = None) -> Any:
@@ -126,7 +129,7 @@ def energy(integrand: Integrand, digits: int | None = None) -> Any:
 
 
 def _agreed(
-    attempt: Callable[[int], tuple[list[Any], list[Any]]],
+    attempt: Attempt,
     vanishes: Callable[[int], bool],
     degrees: range,
     wanted: int,
@@ -134,24 +137,26 @@ def _agreed(
 ) -> list[Any]:
     """Return the coefficients on which two computations agree to `wanted` bits, relative to each.
 
-    `attempt(target)` computes all twice, with errors below 2^-target of the largest term. What is still noise with
-    `cap` bits, or proved to vanish, is 0.
+    `attempt(order, target, first)` computes a_0..a_order twice, with errors below 2^-target of the largest term. What
+    is still noise with `cap` bits, or proved to vanish, is 0.
     """
     target = wanted + _GUARD
-    zero = [False] * len(degrees)
-    while True:
-        first, second = (values[degrees[0] :] for values in attempt(target))
-        missing = [_missing_bits(a, b, wanted) for a, b in zip(first, second, strict=True)]
-        zero = [
-            known or (miss == _NOISE and vanishes(k)) for k, known, miss in zip(degrees, zero, missing, strict=True)
-        ]
-        lost = [miss for miss, known in zip(missing, zero, strict=True) if miss > 0 and not known]
-        if not lost or target >= cap:
-            break
-        target = (3 * target if 6 * target < cap else cap) if _NOISE in lost else min(cap, target + max(32, *lost))
-    return [
-        value * 0 if miss > 0 or known else value for value, miss, known in zip(second, missing, zero, strict=True)
-    ]
+    found: dict[int, Any] = {}
+    pending, first = list(degrees), True
+    while pending:
+        one, other = attempt(pending[-1], target, first)
+        lost: dict[int, int] = {}
+        for k in pending:
+            miss = _missing_bits(one[k], other[k], wanted)
+            zero = miss > 0 and (target >= cap or (miss == _NOISE and vanishes(k)))
+            if miss > 0 and not zero:
+                lost[k] = miss
+            else:
+                found[k] = other[k] * 0 if zero else other[k]
+        pending, first = list(lost), False
+        noise = _NOISE in lost.values()
+        target = (3 * target if 6 * target < cap else cap) if noise else min(cap, target + max([32, *lost.values()]))
+    return [found[k] for k in degrees]
 
 
 def _missing_bits(first: Any, second: Any, wanted: int) -> int:

@@ -17,6 +17,7 @@ _FIRST_LEVEL = 1  # the first step is 2^-1
 _COARSE = 4  # points a unit of t in the search for the range
 _SLACK = 8  # bits by which two sums may differ beyond their target
 _NOTHING = -(10**9)
+_STEP_BITS = 1000  # what one step of the recurrence costs beside its multiplication, in bits of it
 
 
 class Pieces(Protocol):
@@ -33,11 +34,12 @@ class Plan:
     """Two computations of all coefficients with errors below 2^-target of the largest term.
 
     On every panel two sums with steps 1/q and 7/(9 q), different nodes and precisions, have to agree. Halving the
-    step shows how fast the sums converge (their errors behave like 2^(-c/step)), and so which q to take.
+    step shows how fast the sums converge (their errors behave like 2^(-c/step)), and so which q to take. Where nodes
+    times degrees times bits exceed `most_work`, a ValueError says so.
     """
 
-    def __init__(self, pieces: Pieces, order: int, target: int) -> None:
-        self.order, self.target = order, target
+    def __init__(self, pieces: Pieces, order: int, target: int, most_work: int | None = None) -> None:
+        self.order, self.target, self._most_work = order, target, most_work
         self.precision = target + 16
         self.panels = pieces.panels(target)
         self.name = pieces.integrand.name
@@ -60,6 +62,7 @@ class Plan:
         """Return two sums over a panel that differ by less than 2^-target of the largest term."""
         q = self._density(panel, low, high, scale)
         while q * (high - low) <= self._most_nodes:
+            self._check_work(q * (high - low))
             first = self._integral(panel, low, high, Fraction(1, q), self.precision)
             second = self._integral(panel, low, high, Fraction(7, 9 * q), self.precision + 32)
             agreed = max(scale, _mag(second)) - _mag(first, second)
@@ -70,6 +73,15 @@ class Plan:
             f"{self.name}: no convergence on {panel}: f is not analytic inside (give its breakpoints), "
             "or it oscillates without end"
         )
+
+    def _check_work(self, nodes: Fraction) -> None:
+        work = nodes * (self.order + 1) * (self.precision + _STEP_BITS)
+        if self._most_work is not None and self.order and work > self._most_work:
+            raise ValueError(
+                f"{self.name}: the coefficients up to a_{self.order} differ so much in size that the right digits of "
+                f"all of them need {self.precision} bits at {int(nodes)} points each; allowed: a lower order, or one "
+                "coefficient alone"
+            )
 
     def _density(self, panel: Panel, low: Fraction, high: Fraction, scale: int) -> int:
         """Return how many nodes a unit of t are expected to reach the target."""
