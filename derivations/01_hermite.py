@@ -205,7 +205,7 @@ assert sp.Float("1e-9") < error < sp.N(tail, 30) < sp.Float("1e-5")
 # $$\sum_k h_k(x)\,h_k(y)\,r^k = \frac{1}{\sqrt{1 - r^2}} \exp\Bigl(-\frac{r^2 x^2 - 2 r x y + r^2 y^2}{2 (1 - r^2)}\Bigr).$$
 #
 # Two scores that share a token, or two tokens, have correlation of order $p^{-1/2}$. By Mehler's formula the part $k$ of $f$
-# sees it as $r^k$: in a large matrix only $k = 1$ keeps a structure, the rest is noise (derivation 04).
+# sees it as $r^k$: in a large matrix only $k = 1$ keeps a structure, the rest is noise (derivation 05).
 
 # %%
 zeta = sp.Symbol("zeta", real=True)

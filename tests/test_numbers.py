@@ -110,6 +110,7 @@ def test_exact_operations_keep_the_digits():
     third = KnownDigits.of(read_real("-1/3", "x").mpf(200), 40)
     assert str(-third) == str(abs(third)) == "0." + "3" * 40
     assert str(+third) == "-0." + "3" * 40
+    assert abs(sympy.sympify(third) * 3 + 1) < sympy.Float(10) ** -39
 
 
 def test_combine_is_exact_for_rationals_and_roots():

@@ -1,4 +1,4 @@
-"""The limits, symmetries, bounds and counterexamples that the theory must reproduce (theory.md section 7).
+"""The limits, symmetries, bounds and counterexamples that the theory must reproduce (derivations 09 and 10).
 
 Exact statements are hypothesis properties; asymptotic ones are checked by their rate: the distance to the limit must
 shrink as the stated power, so that a wrong constant cannot pass.

@@ -218,6 +218,10 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
     def __repr__(self) -> str:
         return f"mpf('{self}')"
 
+    def _sympy_(self) -> sympy.Float:
+        """Return the SymPy number of the same value, which keeps all digits."""
+        return sympy.Float._new(self._mpf_, max(bits(self.digits), self._mpf_[3]))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._mpf_, self.digits)
 

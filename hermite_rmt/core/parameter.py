@@ -58,6 +58,17 @@ class Parameter:
                 self._reals[index] = read_real(float(entry), self.name)
         return self._reals
 
+    def __repr__(self) -> str:
+        """Return the value as it may be typed, or the shape of an array."""
+        if self.shape:
+            return f"<array of shape {self.shape}>"
+        real = self.reals[()]
+        if self.binary:
+            return repr(float(real))
+        if real.rational is None:
+            return str(real.text)
+        return str(real.rational) if real.rational.denominator == 1 else repr(str(real.rational))
+
     def require(self, condition: np.ndarray, allowed: str) -> None:
         """Raise a ValueError naming this parameter and its first value where `condition` is False."""
         if not np.all(condition):

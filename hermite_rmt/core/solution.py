@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from html import escape
 from typing import Any
 
 import numpy as np
+
+
+def html_table(rows: Mapping[str, str]) -> str:
+    """Return a two-column table for a notebook."""
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+    return f"<table>{''.join(cells)}</table>"
 
 
 class Outcome(Enum):
@@ -26,6 +33,9 @@ class Outcome(Enum):
         """Whether the values may be used."""
         return self in (Outcome.CONVERGED, Outcome.REDUCED)
 
+    def __repr__(self) -> str:
+        return f"Outcome.{self.name}"
+
 
 class SolveError(ArithmeticError):
     """A solve that failed; carries the `solution` with its outcomes."""
@@ -35,7 +45,7 @@ class SolveError(ArithmeticError):
         self.solution = solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The result of a solve, for one point or for a grid with one outcome a point.
 
@@ -66,6 +76,28 @@ class Solution:
         if isinstance(self.outcome, Outcome):
             return self.outcome.success
         return np.frompyfunc(lambda outcome: outcome.success, 1, 1)(self.outcome).astype(bool)
+
+    def __repr__(self) -> str:
+        if isinstance(self.outcome, Outcome):
+            parts = {"values": dict(self.values), "residual": self.residual, "outcome": self.outcome}
+            parts |= {"digits": self.digits, "steps": self.steps}
+            return f"Solution({', '.join(f'{name}={value!r}' for name, value in parts.items())})"
+        return f"<Solution on a grid of shape {self.outcome.shape}: {', '.join(self.values)}; {self._tally()}>"
+
+    def _tally(self) -> str:
+        """Say how many points of a grid ended how."""
+        outcomes = list(self.outcome.ravel())
+        return ", ".join(f"{outcomes.count(kind)} {kind.name}" for kind in Outcome if kind in outcomes)
+
+    def _repr_html_(self) -> str:
+        single = isinstance(self.outcome, Outcome)
+        rows = {
+            name: str(value) if single else f"array of shape {np.shape(value)}" for name, value in self.values.items()
+        }
+        rows["outcome"] = self.outcome.value if single else self._tally()
+        largest = self.residual if single else (np.nanmax(self.residual) if np.size(self.residual) else 0.0)
+        rows["residual"] = f"{float(largest):.1e}" + ("" if single else " (largest)")
+        return html_table(rows)
 
     def require_success(self) -> Solution:
         """Return this solution, or raise `SolveError` naming how many points failed and why."""

@@ -26,7 +26,7 @@ def certify_point(parameters: Mapping[str, Real], digits: int) -> Solution:
 
     The proof: Krawczyk's operator maps a box in the coordinates of a chart into its interior, so the box contains
     exactly one solution of the equations; on the whole box m > 0, delta > 0 and the three roots are on the sheet
-    |u|^2 > cbar, so this solution is one of form (b), which has only one (derivations/07_rational_form.py).
+    |u|^2 > cbar, so this solution is one of form (b), which has only one (derivations/08_rational_form.py).
 
     Parameters
     ----------

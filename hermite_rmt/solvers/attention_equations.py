@@ -1,4 +1,4 @@
-"""Proposition 1 and Theorem 1 as rational functions, in two charts: derived in derivations/07_rational_form.py.
+"""Proposition 1 and Theorem 1 as rational functions, in two charts: derived in derivations/08_rational_form.py.
 
 Plain arithmetic only: the same lines run on NumPy arrays, mpf, arb, dual numbers of these, and SymPy symbols.
 That is how the derivation proves them, and how every precision solves the same equations.

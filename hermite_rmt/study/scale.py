@@ -18,7 +18,7 @@ def feature_energy(model: Any, c: Any) -> np.ndarray:
     r"""Return lim tr(A A^T)/(n p), the mean square of an entry of the p x n features A, at each c.
 
     Linear regression has A = X, so 1. Attention has A = X K with K = a_1 (G - I) + delta I + sigma W + (finite rank),
-    G = X^T X/p, delta = diagonal + skip, sigma^2 = (nu - a_1^2)/c (theory.md section 3), so
+    G = X^T X/p, delta = diagonal + skip, sigma^2 = (nu - a_1^2)/c (derivations/05_kernel_matrix.py), so
 
         tr(A A^T)/(n p) = tr(K G K)/n -> int x (a_1 (x - 1) + delta)^2 dMP(x) + sigma^2
                         = nu/c + a_1^2/c^2 + 2 a_1 delta/c + delta^2,

@@ -59,7 +59,7 @@ class Attention(Model):
     K = f(X^T (I + w_K w_Q^T) X / sqrt(p)) / sqrt(p) with its diagonal replaced by the constant `diagonal`, plus
     `skip` times the identity. In the limit n, p -> infinity, p/n -> c only a_1 = E[xi f(xi)], nu = E[f(xi)^2], c,
     gamma and the overlaps remain (Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656: Proposition 1 and Theorem 1; the
-    equations as derived in derivations/07_rational_form.py).
+    equations as derived in derivations/08_rational_form.py).
 
     Parameters
     ----------
@@ -179,6 +179,16 @@ class Attention(Model):
         if self.nonlinearity is not None:
             described["f"] = str(self.nonlinearity)
         return described
+
+    def __repr__(self) -> str:
+        if self.nonlinearity is not None:
+            parts = [repr(self.nonlinearity)]
+        else:
+            parts = [f"a1={self._a1!r}", f"nu={self._nu!r}"]
+        if self.overlaps != Overlaps():
+            parts.append(f"overlaps={self.overlaps!r}")
+        parts += [f"{p.name}={p!r}" for p in (self._diagonal, self._skip) if repr(p) != "0"]
+        return f"Attention({', '.join(parts)})"
 
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         overlaps = np.stack([values[name] for name in Overlaps.NAMES], axis=-1)

@@ -29,7 +29,7 @@ _ERROR = (
 _NAMES = {"lim tr Q/n": r"\lim \tfrac1n \operatorname{tr} Q", "lim y^T Q y/n": r"\lim \tfrac1n y^T Q y"}
 _UNIQUE = (
     "it is the only solution with m > 0 and delta >= 0 of the equivalent integral form (Earle, Hamilton 1970: its "
-    "map contracts; derivations/05)"
+    "map contracts; derivations/06)"
 )
 
 

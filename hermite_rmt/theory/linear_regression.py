@@ -43,7 +43,7 @@ def observables() -> dict[str, sympy.Expr]:
     r"""Return trace, quadratic form and error in closed form, written so that no difference cancels.
 
     The Marchenko-Pastur equation m = 1/(gamma + c/(1 + m)) is solved by tau = m/(1 + m), the root in (0, 1) of
-    c tau^2 - (gamma + c + 1) tau + 1 = 0 (theory.md section 6; derivations/03_ridge.py). With s = c - 1 - gamma and
+    c tau^2 - (gamma + c + 1) tau + 1 = 0 (derivations/03_marchenko_pastur_and_ridge.py). With s = c - 1 - gamma and
     Delta = sqrt(s^2 + 4 c gamma) = (1 - c tau^2)/tau,
 
         tau = 2/(gamma + c + 1 + Delta),   gamma m = 1 - c tau = tau (Delta - s)/2,   q = m/(1 + r tau),
@@ -72,7 +72,7 @@ class LinearRegression(Model):
     ----------
     mu_mu : |mu|^2, the signal's squared norm, at least 0
 
-    The limits are those of theory.md section 6 (Marchenko-Pastur with a rank-one signal).
+    Marchenko-Pastur with a rank-one signal: derivations/03_marchenko_pastur_and_ridge.py.
 
     >>> LinearRegression(mu_mu="3/2").error(1, 1, digits=30)
     mpf('0.220310357887596932434593108765')

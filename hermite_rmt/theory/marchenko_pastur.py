@@ -116,7 +116,9 @@ class MarchenkoPastur:
         return collected.reshape(np.shape(z))
 
     def __repr__(self) -> str:
-        return f"MarchenkoPastur(ratio={self._ratio.text})"
+        ratio = self._ratio.rational
+        text = self._ratio.text if ratio is None or ratio.denominator == 1 else repr(self._ratio.text)
+        return f"MarchenkoPastur(ratio={text})"
 
     def _repr_latex_(self) -> str:
         lower, upper = self.support()

@@ -134,7 +134,7 @@ class Model(ABC):
         return described
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={text}" for name, text in self.describe().items() if name != "model")
+        shown = ", ".join(f"{name}={parameter!r}" for name, parameter in self.parameters().items())
         return f"{type(self).__name__}({shown})"
 
 

@@ -93,13 +93,17 @@ class Overlaps:
         return iter(self.parameters.values())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Overlaps) and repr(self) == repr(other)
+        return isinstance(other, Overlaps) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return tuple((p.shape, tuple(getattr(real, "text", str(real)) for real in p.reals.flat)) for p in self)
 
     def __repr__(self) -> str:
-        return f"Overlaps({', '.join(f'{name}={_shown(p)}' for name, p in self.parameters.items())})"
+        return f"Overlaps({', '.join(f'{name}={p!r}' for name, p in self.parameters.items())})"
 
     def _repr_latex_(self) -> str:
         entries = [_shown(self.parameters[name]) for name in self.NAMES]

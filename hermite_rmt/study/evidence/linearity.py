@@ -59,7 +59,7 @@ def linear_part_decides(points: int = 20_000, resolution: int = 41) -> Claim:
                 "a_1 = 0: the error falls with the dimension p at fixed n, and so rises with more tokens at fixed p",
                 bool((wider < alone).all()),
                 f"{known[0]:.3f} at c = 0.5, {known[1]:.3f} at c = 2 (nu = 1, gamma = 0.1); "
-                f"{scan(box, wider >= alone)}; proved (derivation 11)",
+                f"{scan(box, wider >= alone)}; proved (derivation 14)",
             ),
             Part(
                 "the same for every a_1, at equal ridge",

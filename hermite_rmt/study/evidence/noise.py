@@ -116,7 +116,7 @@ def _equal_trace(points: int) -> Part:
     return Part(
         "at equal trace of the features, diagonal 0",
         not violated.any(),
-        f"{scan(box, violated)}; proved for a_1 = 0 with any diagonal, and for d = a_1 (derivation 11)",
+        f"{scan(box, violated)}; proved for a_1 = 0 with any diagonal, and for d = a_1 (derivation 14)",
     )
 
 

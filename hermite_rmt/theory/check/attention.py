@@ -175,7 +175,7 @@ def _identity(claim: Claim, domain: Domain, one: Any, values: dict[str, Any], re
     used = claim.excess.free_symbols
     parts = [reason]
     if SOLVED["q"] in used:
-        parts.append("q = F + ... by Theorem 1 in its algebraic form (derivation 06)")
+        parts.append("q = F + ... by Theorem 1 in its algebraic form (derivation 07)")
     if used & {SOLVED["E"], DQ}:
         parts.append("E = -gamma^2 dq/dgamma, the resolvent identity")
     return "; ".join([*parts, why] if why else parts)

@@ -1,6 +1,6 @@
 """The solutions of Proposition 1 as a rational variety: everything is a rational function of c and three modes.
 
-Let t_1, t_2, t_3 be the values of tau at the roots x_k = (c t - 1)(1 - t)/(c t) of the cubic D (derivation 05, form
+Let t_1, t_2, t_3 be the values of tau at the roots x_k = (c t - 1)(1 - t)/(c t) of the cubic D (derivation 06, form
 (d)), and a_1 = 1, which the scaling (a_1, nu, d, gamma) -> (s a_1, s^2 nu, s d, s^2 gamma) allows for a_1 != 0. Then
 D = c prod (x - x_k) gives g_+, k = kappa - sigma^2 tau and eta m g_+ + c k^2; the integrals are
 
@@ -25,7 +25,7 @@ from hermite_rmt.theory.check.modes import OVERLAPS
 
 CUBIC = (
     "an identity in (a_1, c, t_1, t_2, t_3), the modes that parametrise all solutions of Proposition 1 with a_1 != 0 "
-    "rationally (derivation 05, form (d)); for a_1 = 0 by continuity"
+    "rationally (derivation 06, form (d)); for a_1 = 0 by continuity"
 )
 LINEAR = "an identity in (c, t, k, g_+), the rational parameters of all solutions with a_1 = 0 (D is linear)"
 FREE = ("skip", "F", "x_u", "x_v", "P", "T", "R", "E", *OVERLAPS)

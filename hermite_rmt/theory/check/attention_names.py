@@ -36,7 +36,7 @@ ETA, KAPPA = NU - A1**2, DIAGONAL + SKIP - A1
 
 m, q, E, delta = (SOLVED[name] for name in ("m", "q", "E", "delta"))
 P, T, R, g_uu, g_us, g_ss, g_plus = (SUM_SYMBOLS[n] for n in ("P", "T", "R", "g_uu", "g_us", "g_ss", "g_plus"))
-# (expression, whether it is strictly positive, why): exact bounds, derivations 03, 05 and 06
+# (expression, whether it is strictly positive, why): exact bounds, derivations 04, 06 and 07
 FACTS = (
     Fact(q, True, "q is a mean of 1/(lambda + gamma)"),
     Fact(m, True, "m is a mean of 1/(lambda + gamma)"),

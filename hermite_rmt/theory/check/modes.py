@@ -1,7 +1,7 @@
 """The sums of Proposition 1 and Theorem 1 in numbers, from the three roots of D: independent of how they were solved.
 
 With D(x) = g_+ (1 + eta m x) + c x (a_1 x + k)^2 and the roots x_k of D, an integral of N(x)/D(x) against the law of
-X^T X/p seen from two vectors is sum_k N(x_k)/D'(x_k) h(x_k), h the matching overlap of the resolvent (derivations 05
+X^T X/p seen from two vectors is sum_k N(x_k)/D'(x_k) h(x_k), h the matching overlap of the resolvent (derivations 06
 and 06).
 """
 

@@ -25,7 +25,7 @@ SOLVED = {name: sympy.Symbol(name, real=True) for name in ("m", "q", "E", "tau",
 
 
 class RegressionSubject(Subject):
-    """The names of linear regression (derivation 02) over its whole parameter domain."""
+    """The names of linear regression (derivation 03) over its whole parameter domain."""
 
     title = "linear regression"
     parameters = (C, GAMMA, MU_MU)

@@ -9,7 +9,7 @@
 # # Without ridge: the limits $\gamma \to 0$
 #
 # How the error behaves as the ridge vanishes says whether the features interpolate, and at what rate. The equations are those of
-# derivations 05 and 06; on each line one balance of powers of $\gamma$ is found and inserted. The results:
+# derivations 06 and 07; on each line one balance of powers of $\gamma$ is found and inserted. The results:
 #
 # | where | result |
 # | --- | --- |
@@ -22,7 +22,7 @@
 # | the same at $c = 1$, $c = 1/4$, $c < 1/4$ | $\sqrt\gamma\,(\frac{\sqrt3}4 + \frac12)/\lvert a_1\rvert$, $\frac{\sqrt2}{8}\lvert a_1\rvert^{-3/2}\gamma^{3/4}$, $O(\gamma^2)$ |
 # | $f$ linear, $c < 1$, with signal | $(1 - c)/(1 + r)$, except where $1 + a_1T \to 0$ |
 #
-# Linear regression (derivation 02): $(1 - c)/(1 + r)$ for $c < 1$, $\sqrt\gamma/(2(1 + r))$ at $c = 1$, $O(\gamma^2)$ above. As in derivation 07 on limits, orders are
+# Linear regression (derivation 03): $(1 - c)/(1 + r)$ for $c < 1$, $\sqrt\gamma/(2(1 + r))$ at $c = 1$, $O(\gamma^2)$ above. As in derivation 09 on limits, orders are
 # tested at $s$ and $s/16$. Runs in about four seconds.
 
 # %%
@@ -102,7 +102,7 @@ scaled = q.subs({F: F / eps, P: P / eps, x_u: x_u / eps, R: R * eps}, simultaneo
 assert sp.simplify(eps * scaled - q) == 0
 
 
-# the spiked overlaps of derivation 06; each has its outlier at T = -1/r (r > sqrt c, so that |T| < c^{-1/2})
+# the spiked overlaps of derivation 07; each has its outlier at T = -1/r (r > sqrt c, so that |T| < c^{-1/2})
 r, T_ = sp.symbols("r T", positive=True)
 av, bv, ab = sp.symbols("a_mu b_mu ab", real=True)
 z_T = (c * T_ - 1) * (1 - T_) / (c * T_)
@@ -206,7 +206,7 @@ assert abs(ridgeless(-0.2, 1.0, 0.4, 2.5, (4.0, 0, 0, 0, 0, 0)) - 0.70995) < 1e-
 #
 # (The next term of $m$ is a constant, which drops out of $E$: the relative correction is $O(\gamma)$.)
 #
-# **What it means**: $\int d\mathrm{MP}/(k_0(x) - \sigma^2 m_K) = m_K$ is the equation of the law of $K$ at $z = 0$ (derivation 04) with $\sigma m_K = \sigma h + i\sqrt\omega$: $\sqrt\omega/(\pi\sigma)$ **is
+# **What it means**: $\int d\mathrm{MP}/(k_0(x) - \sigma^2 m_K) = m_K$ is the equation of the law of $K$ at $z = 0$ (derivation 05) with $\sigma m_K = \sigma h + i\sqrt\omega$: $\sqrt\omega/(\pi\sigma)$ **is
 # the density of $K$'s eigenvalues at 0**. The law of $K$ is the free convolution of a Marchenko-Pastur law (one interval, for $c > 1$) with a semicircle, supported on one
 # interval (Biane: such a convolution does not create gaps), of mean $d$: for $d = 0$ zero is inside.
 

@@ -34,7 +34,7 @@ m, tau, z, ratio = sp.symbols("m tau z rho")
 # ## The resolvent equation
 #
 # $Q = (Z^T Z/n + \gamma I_n)^{-1}$, $Z$ of size $p \times n$ with standard entries. In the language of random matrix
-# expressions (theory, section 9) $\gamma Q + (Z^T/n)(Z Q) = I$: the pencil with blocks $Q$ (size n) and $Z Q$ (size p) is
+# expressions (derivation 11) $\gamma Q + (Z^T/n)(Z Q) = I$: the pencil with blocks $Q$ (size n) and $Z Q$ (size p) is
 #
 # $$\begin{pmatrix} \gamma & Z^T/n \\ -Z & I_p \end{pmatrix},$$
 #
@@ -103,7 +103,7 @@ print(sp.latex(q_tau))
 # %% [markdown]
 # ## The interpolation error
 #
-# $E = -\gamma^2\, dq/d\gamma$ (derivation 03), by the chain rule $dq/d\gamma = (dq/d\tau)/(d\gamma/d\tau)$. Every factor below is
+# $E = -\gamma^2\, dq/d\gamma$ (derivation 04), by the chain rule $dq/d\gamma = (dq/d\tau)/(d\gamma/d\tau)$. Every factor below is
 # positive on the interval: no cancellation is left.
 
 # %%

@@ -17,7 +17,7 @@
 # - the **$3 \times 3$ form** $q = [(g^{-1} + S/c)^{-1}]_{uu}$;
 # - that the two are one; and what they say about keys, queries and the denominator.
 #
-# $E = -\gamma^2\, dq/d\gamma$ (derivation 03). Source of the model and of the statement: Liao, Liu, Hou, Zou, Ling,
+# $E = -\gamma^2\, dq/d\gamma$ (derivation 04). Source of the model and of the statement: Liao, Liu, Hou, Zou, Ling,
 # arXiv 2506.18656. Runs in about ten seconds.
 
 # %%
@@ -51,8 +51,8 @@ def rational_matrix(rows, columns):
 # %% [markdown]
 # ## The pencil
 #
-# $\tilde B = X^T/\sqrt p$ and $\tilde G = \tilde B\tilde B^T$. Without a vanishing norm and the directions of $a_2$ (derivation 04)
-# $K = a_1\tilde B (I + w_K w_Q^T)\tilde B^T + \kappa I + \sigma W$, no longer symmetric. As in derivation 05, with $s = K u$ and
+# $\tilde B = X^T/\sqrt p$ and $\tilde G = \tilde B\tilde B^T$. Without a vanishing norm and the directions of $a_2$ (derivation 05)
+# $K = a_1\tilde B (I + w_K w_Q^T)\tilde B^T + \kappa I + \sigma W$, no longer symmetric. As in derivation 06, with $s = K u$ and
 # $t = \tilde G s$,
 #
 # $$\mathcal L = \begin{pmatrix} \gamma & c K^T & 0 \\ c K & 0 & -c \\ 0 & -c & c\,\tilde G \end{pmatrix}
@@ -98,7 +98,7 @@ for n, p in ((2, 4), (3, 3)):
 #
 # and the signal is the rank-two perturbation $(e\mu^T + \mu e^T)/\sqrt c$ of the noise. For noise (rotation invariance) the overlaps
 # are $e^T(\cdot)e = h$, $a^T(\cdot)b = -a^Tb\,(1 - T)$, $e^T(\cdot)b = 0$, with $h = cT/(1 - T)$ and
-# $z = (cT - 1)(1 - T)/(cT)$ (derivation 05): the $p$ side is $a^T (N R N^T - 1) b = z\,\tilde m\, a^T b$, and the companion
+# $z = (cT - 1)(1 - T)/(cT)$ (derivation 06): the $p$ side is $a^T (N R N^T - 1) b = z\,\tilde m\, a^T b$, and the companion
 # $c\,\tilde m = h + (1 - c)/z$ gives $z\tilde m = T - 1$.
 
 # %%
@@ -153,7 +153,7 @@ assert sp.limit(z_T * OVERLAP_AB, T, 1) == 0
 # %% [markdown]
 # ## The algebraic form
 #
-# *Given $X$, average over $W$.* As in derivation 05 the resolvent of $\mathcal L$ is, without weights, the function
+# *Given $X$, average over $W$.* As in derivation 06 the resolvent of $\mathcal L$ is, without weights, the function
 # $(L + x\Phi - \sigma^2c^2 PgP)^{-1}$ of $\tilde G$; its $(u, t)$ block in the coordinates $(u, c\,t)$ is
 #
 # $$M(x) = \frac1{D(x)} \begin{pmatrix} 1 + c\sigma^2 m x & c\,x\,t(x) \\ c\,x\,t(x) & -c\,x\,g_+ \end{pmatrix}.$$
@@ -249,7 +249,7 @@ assert corner == three_by_three(g_, signal_matrix(g_, Phi_w, mu, root_c**2), roo
 # %% [markdown]
 # ## The two forms are one
 #
-# *Without weights*, in the modes of derivation 05: $\Phi = V^TV$, $B = L - \sigma^2c^2PgP = V^T\Lambda V$ and $g = V^{-1}\operatorname{diag}(h_k)V^{-T}$,
+# *Without weights*, in the modes of derivation 06: $\Phi = V^TV$, $B = L - \sigma^2c^2PgP = V^T\Lambda V$ and $g = V^{-1}\operatorname{diag}(h_k)V^{-T}$,
 # $h_k = cT_k/(1 - T_k)$. Then $S = r\,V^T \operatorname{diag}(1/(1 + h_k/c))\,V$, and mode by mode
 #
 # $$\Bigl(\frac1{h} + \frac{r}{c}\,\frac1{1 + h/c}\Bigr)^{-1} = \frac{cT}{(1 - T)(1 + rT)} = e^T(\tilde G - z)^{-1} e .$$

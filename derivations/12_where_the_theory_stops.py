@@ -13,7 +13,7 @@
 #
 # 1. $f$ not centred; 2. $a_2 \ne 0$ and unbalanced labels; 3. skewed noise; 4. the diagonal of $f$ itself; 5. finite size.
 #
-# Each perturbation has finite rank (or acts like a little more noise), so the tool is always the same: the resolvent of derivations 05 and 06 between the vectors
+# Each perturbation has finite rank (or acts like a little more noise), so the tool is always the same: the resolvent of derivations 06 and 07 between the vectors
 # involved, and Woodbury's identity. Simulations are of moderate size; every comparison states its allowance. Runs in about twenty seconds.
 
 # %%
@@ -52,7 +52,7 @@ def unbalanced(n, mean):
 # ## 1. $f$ not centred
 #
 # $a_0 \ne 0$ adds $\frac{a_0}{\sqrt p}(\mathbf 1\mathbf 1^T - I)$ to $K$: the direction $\hat 1 = \mathbf 1/\sqrt n$ with the strength $s = a_0\,n/\sqrt p = a_0\sqrt{n/c} \to \infty$. In the
-# coordinates $(u, c\,t)$ of derivation 06, $K$ stands in the blocks $(u, t)$ and $(t, u)$ with the factor 1, and the noise resolvent is $h \otimes I$ with
+# coordinates $(u, c\,t)$ of derivation 07, $K$ stands in the blocks $(u, t)$ and $(t, u)$ with the factor 1, and the noise resolvent is $h \otimes I$ with
 #
 # $$h = \begin{pmatrix} m & \tau \\ \tau & -\delta\end{pmatrix}.$$
 #
@@ -111,7 +111,7 @@ for mean in (0.0, 0.6):
 # %% [markdown]
 # ## 2. $a_2 \ne 0$ and unbalanced labels
 #
-# $K$ contains $\theta\,(\hat g_1\hat1^T + \hat1\hat g_1^T)$ with $\theta = a_2|\hat g|/c$ and a unit vector $\hat g_1$ orthogonal to $\hat1$ (derivation 04). On
+# $K$ contains $\theta\,(\hat g_1\hat1^T + \hat1\hat g_1^T)$ with $\theta = a_2|\hat g|/c$ and a unit vector $\hat g_1$ orthogonal to $\hat1$ (derivation 05). On
 # $(u, ct) \otimes (\hat1, \hat g_1)$ the inverse of the resolvent is $h^{-1}\otimes I_2$ plus $\theta J$ between $\hat 1$ and $\hat g_1$. Eliminating $\hat g_1$,
 #
 # $$q = (1 - \rho^2)\,m + \rho^2\bigl[(h^{-1} - \theta^2JhJ)^{-1}\bigr]_{11} .$$
@@ -357,7 +357,7 @@ for name, function, model in (
 assert constants["h_2", 50][0] > 10 * constants["h_2", 50][1]
 
 # %% [markdown]
-# **Large weights and $a_1 = 0$.** The scores change by $\delta_{ij} = \alpha_i\beta_j/\sqrt p$ (derivation 04); without $a_1$ the first mean effect is $\frac12E f''\,\delta_{ij}^2/\sqrt p$ with $E f'' = \sqrt2\,a_2$
+# **Large weights and $a_1 = 0$.** The scores change by $\delta_{ij} = \alpha_i\beta_j/\sqrt p$ (derivation 05); without $a_1$ the first mean effect is $\frac12E f''\,\delta_{ij}^2/\sqrt p$ with $E f'' = \sqrt2\,a_2$
 # (Stein), a rank-one matrix of norm
 #
 # $$\frac{|a_2|}{\sqrt2\,p^{3/2}}\,|\alpha^2|\,|\beta^2| \simeq \frac{3|a_2|}{\sqrt2\,c}\,\frac{|w_K|^2|w_Q|^2}{\sqrt p}$$

@@ -230,7 +230,7 @@ for function, slope, total in (
 # %% [markdown]
 # ## The law of the noise kernel
 #
-# $K_N = a_1 (G - 1) + d + \sigma W$. Averaging over $W$ at fixed $G$ (derivation 05, one block) replaces $z$ by $z + \sigma^2 m$: with
+# $K_N = a_1 (G - 1) + d + \sigma W$. Averaging over $W$ at fixed $G$ (derivation 06, one block) replaces $z$ by $z + \sigma^2 m$: with
 # $m(z) = \lim\frac1n\operatorname{tr}(K_N - z)^{-1}$,
 #
 # $$m = \int \frac{d\mathrm{MP}(x)}{a_1(x - 1) + d - z - \sigma^2 m} .$$
@@ -356,7 +356,7 @@ print(small, large)
 # eigenvalues $\pm\theta$: of the size of the bulk, but of rank two. It makes outliers of $K$, at the solutions of $m(z)^2\theta^2 = 1$ outside
 # the bulk; by the equation above $z$ is an explicit function of $m = \mp1/\theta$, and the solution is outside the bulk iff $dz/dm > 0$ there. For
 # $a_1 = 0$: $z = \pm(\theta + \sigma^2/\theta)$, if $\theta > \sigma$. For $h_2$ that is $1/c > 1/\sqrt c$: **outliers for $c < 1$ only.** Balanced labels are orthogonal to $\hat 1$
-# and independent of $\hat g$, so they never see them (derivation 09 for unbalanced ones).
+# and independent of $\hat g$, so they never see them (derivation 12 for unbalanced ones).
 
 # %%
 index_i, index_j = sp.symbols("N_i N_j", positive=True)  # squared norms of the two tokens

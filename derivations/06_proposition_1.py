@@ -8,7 +8,7 @@
 # %% [markdown]
 # # Proposition 1: the resolvent of nonlinear attention on pure noise
 #
-# Without a signal the features are $A = Z K$ with (derivation 04, up to a vanishing norm and a finite rank)
+# Without a signal the features are $A = Z K$ with (derivation 05, up to a vanishing norm and a finite rank)
 #
 # $$K = a_1 G + \kappa I + \sigma W, \qquad G = Z^T Z/p,\quad \kappa = d - a_1,\quad \sigma^2 = (\nu - a_1^2)/c,$$
 #
@@ -211,7 +211,7 @@ assert column.T * full * column / p == (sp.eye(3) + ghat * some_phi).inv() * gha
 #
 # $$\frac1h = \lambda + \frac{1}{1 + h/c},$$
 #
-# which is the equation of the Marchenko-Pastur transform (derivation 02, with $\gamma = c\lambda$ and $h = c\,m$). So every solution of (b)
+# which is the equation of the Marchenko-Pastur transform (derivation 03, with $\gamma = c\lambda$ and $h = c\,m$). So every solution of (b)
 # solves (a). But the equation of a mode is a quadratic: (a) does not say which of its two roots is meant. **The solutions of (a) are those
 # of (b) with any of the $2^3$ choices of sheets**; only one choice is the transform of a measure. For $a_1 = 0$ the claim
 # follows by continuity.
@@ -227,7 +227,7 @@ assert (
     (sp.eye(3) + mode_g * mode_phi / c) * S.inv() - S.inv() * sp.diag(*[1 + h / c for h in modes])
 ).expand() == sp.zeros(3)
 assert (mode_g * right).applyfunc(sp.simplify) == sp.eye(3)
-# the equation of a mode is that of the ridge trace of derivation 02
+# the equation of a mode is that of the ridge trace of derivation 03
 trace, ridge = sp.symbols("trace ridge")
 mode_equation = sp.numer(sp.together(1 / modes[0] - ridge / c - 1 / (1 + modes[0] / c))).subs(modes[0], c * trace)
 assert sp.rem(mode_equation, ridge * trace**2 + (ridge + c - 1) * trace - 1, trace) == 0

@@ -11,7 +11,7 @@
 # Everything before this page was derived by hand for one model. Here the same equations come out of an expression, by the
 # same steps each time:
 #
-# 1. an entrywise $f$ of scores becomes $a_1$ (scores) + noise (derivation 04);
+# 1. an entrywise $f$ of scores becomes $a_1$ (scores) + noise (derivation 05);
 # 2. the expression becomes one corner of the inverse of a *linear pencil* $L = L_0 - \sum_x A_x \otimes x$, $x$ the random
 #    letters: Gaussian matrices, Wigner matrices, their transposes;
 # 3. $R = \lim \mathbb{E}\, L^{-1}$ has scalar blocks and solves the matrix Dyson equation $(L_0 - \eta(R))\, R = 1$;
@@ -70,7 +70,7 @@ assert sp.cancel(law.polynomial / (gamma * M**2 / c + (gamma + 1 - 1 / c) * M - 
 # %% [markdown]
 # ## Marchenko-Pastur plus a semicircle
 #
-# The kernel matrix of derivation 04, $K = a_1 (Z^T Z/p - I) + \sigma W$, has the cubic of Cheng and Singer. The pipeline tells
+# The kernel matrix of derivation 05, $K = a_1 (Z^T Z/p - I) + \sigma W$, has the cubic of Cheng and Singer. The pipeline tells
 # what each pass did and why it stands where it does.
 
 # %%

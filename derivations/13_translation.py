@@ -17,7 +17,7 @@
 #
 # | the paper | here | where |
 # | --- | --- | --- |
-# | interpolation error (version 1: **in-context memorization error**) | $E = \frac1n\lVert y - A^Tw^*\rVert^2$ | derivation 03 |
+# | interpolation error (version 1: **in-context memorization error**) | $E = \frac1n\lVert y - A^Tw^*\rVert^2$ | derivation 04 |
 # | nonlinear attention, $X\,K_X$ | features $A = XK$ ($p \times n$), $W_V$ absorbed by the probe $w$ | 04 |
 # | attention kernel, entrywise $f$ | $K = f(X^T(I + w_Kw_Q^T)X/\sqrt p)/\sqrt p$, diagonal replaced by $d$ ($d = 0$ unless said) | 04 |
 # | Assumption 1: low-rank $W_K^TW_Q$ | $I_p + w_Kw_Q^T$, vectors of norm $O(1)$ | 06 |
@@ -74,7 +74,7 @@ assert y - A.T * best == gamma * (A.T * A / n + gamma * sp.eye(n)).inv() * y
 #
 # | assumption of the paper | what the derivation uses | further |
 # | --- | --- | --- |
-# | $f$ centred, $E f(\xi) = 0$ | balanced labels do not see the mean | with unbalanced labels $q = (1 - \rho^2)m$: derivation 09 |
+# | $f$ centred, $E f(\xi) = 0$ | balanced labels do not see the mean | with unbalanced labels $q = (1 - \rho^2)m$: derivation 12 |
 # | $f$ and its derivative bounded up to exponential growth | $\nu < \infty$ (04) | jumps (sign), any square integrable $f$, through $(a_1, \nu)$; the finite-size gap may grow |
 # | $a_1 \ne 0$ | nothing: form (b) of 05 is regular at $a_1 = 0$ | the closed form at $a_1 = 0$ (07): there the signal is invisible |
 # | finite $\nu = E f(\xi)^2$ | the same | $\nu \to \infty$ as a limit (07) |
@@ -116,7 +116,7 @@ assert abs(estimate.trace.mean - sign) < 5 * estimate.trace.standard_error + 10 
 # | $g_{ss}$ | $\operatorname{tr}_n(KQK)$ |
 # | $c\,g_{ts} = -\gamma m$ | $c\operatorname{tr}_n(GKQK) - 1$ |
 #
-# They are the blocks of the pencil's inverse (derivation 05), checked here on an exact example, and in the limit against a simulation.
+# They are the blocks of the pencil's inverse (derivation 06), checked here on an exact example, and in the limit against a simulation.
 
 # %%
 c, kappa = sp.Rational(p, n), sp.Rational(-1, 3)

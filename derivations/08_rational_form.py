@@ -8,7 +8,7 @@
 # %% [markdown]
 # # The rational form: Proposition 1 and Theorem 1 without integrals and without roots
 #
-# Form (d) of derivation 05 writes the integrals of form (b) as sums over the three roots $x_k$ of the cubic
+# Form (d) of derivation 06 writes the integrals of form (b) as sums over the three roots $x_k$ of the cubic
 #
 # $$D(x) = g\,(1 + \eta m x) + c\, x\,(a x + k)^2, \qquad g = \gamma + \sigma^2\delta,\quad k = \kappa - \sigma^2\tau,\quad \eta = c\,\sigma^2,$$
 #
@@ -19,7 +19,7 @@
 # - derives them, and with them the equations that `hermite_rmt.solvers.attention_equations` solves;
 # - runs that very code on SymPy symbols, so that what is proved is what is computed;
 # - shows that a zero with the right signs is *the* solution of form (b): the certificate;
-# - proves the form of Theorem 1 that has no cancellation, against the one of derivation 06.
+# - proves the form of Theorem 1 that has no cancellation, against the one of derivation 07.
 #
 # Source of the model and of the statements: Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656.
 
@@ -55,7 +55,7 @@ def vanishes(expression):
 # %% [markdown]
 # ## The variable $u$
 #
-# Let $\bar c = \min(c, 1/c)$, $\theta = \min(1, 1/c)$, $\zeta = \max(1, 1/c)$ and $\tau(x) = \theta/u$ for the $\tau(z)$ of derivation 05. Then
+# Let $\bar c = \min(c, 1/c)$, $\theta = \min(1, 1/c)$, $\zeta = \max(1, 1/c)$ and $\tau(x) = \theta/u$ for the $\tau(z)$ of derivation 06. Then
 #
 # $$x = -\zeta\,\frac{(u - 1)(u - \bar c)}{u}, \qquad \int \frac{d\mathrm{MP}(t)}{t - x} = \frac{c\,\theta}{u - \theta}, \qquad
 # |\tau| < c^{-1/2} \iff |u|^2 > \bar c .$$
@@ -275,7 +275,7 @@ for shape in SHAPES.values():
 # roots $x_k$ is the $D$ of form (b) for these $m, \delta, \tau$. On $x \ge 0$ it is at least $g > 0$, so no root lies on the support. As $|u_k|^2 > \bar c$, the
 # functions $c\theta/(u_k - \theta)$ are the values at $x_k$ of the Stieltjes transform itself (not of its other sheet), and the sums over the roots are
 # the integrals: form (b) holds, with $m > 0$ and $\delta > 0$. Where roots collide, and where $a = 0$, the same follows by continuity of
-# both sides (the divided differences). Uniqueness is the theorem of derivation 05: after multiplying the second row and column of the pencil by $i$,
+# both sides (the divided differences). Uniqueness is the theorem of derivation 06: after multiplying the second row and column of the pencil by $i$,
 # form (b) is $h = \int (B_x + \sigma^2c^2 J h J)^{-1} d\mathrm{MP}$ with $\operatorname{Re} B_x \ge 0$, a holomorphic map of $\{\operatorname{Re} h > 0\}$ that sends every
 # bounded part of it strictly inside itself, and by Earle and Hamilton such a map has one fixed point. $\square$
 #
@@ -346,14 +346,14 @@ for choice in itertools.product((0, 1), repeat=3):
     signs = (*roots.outside(context.sqrt(ratio)), roots.gain, integrals.I0, integrals.I1)
     assert all(sign > 0 for sign in signs) == (choice == (0, 0, 0))
     traces[choice] = roots.gain * integrals.I0
-assert abs(traces[0, 0, 0] - context.mpf("5.63618405114643395")) < 1e-15  # derivation 05, by form (b)
+assert abs(traces[0, 0, 0] - context.mpf("5.63618405114643395")) < 1e-15  # derivation 06, by form (b)
 assert abs(traces[1, 0, 0] - 0.6608076258) < 1e-9  # the real root on the other sheet
 assert traces[0, 1, 1] > 0  # the pair on the other sheet: m > 0 and m < 1/gamma select nothing
 
 # %% [markdown]
 # ## Theorem 1 without cancellation
 #
-# Derivation 06: with $r = |\mu|^2$ the overlaps of the spiked $(\tilde G - x)^{-1}$ are functions of $\tau = \theta/u$. Split the weights along and across the
+# Derivation 07: with $r = |\mu|^2$ the overlaps of the spiked $(\tilde G - x)^{-1}$ are functions of $\tau = \theta/u$. Split the weights along and across the
 # signal, $a\cdot b = (a\cdot\mu)(b\cdot\mu)/r + (a\cdot b)_\perp$; then, with $\rho = r\theta$,
 #
 # $$\hat\varphi_a^T\hat\varphi_b = \theta\Bigl[\frac{(a\cdot b)_\perp}{u} + \frac{(a\cdot\mu)(b\cdot\mu)}{r}\,\frac{1 + r}{u + \rho}\Bigr], \qquad
@@ -392,13 +392,13 @@ positive = (F * (1 + a * schur_T) ** 2 + a**2 * schur_P * (Rk * F + xv**2)) / ((
 assert vanishes(plain - positive)
 
 # %% [markdown]
-# The whole of `quadratic_form`, in both charts, against the sums over the roots of derivation 06, at the exact points (equality of
+# The whole of `quadratic_form`, in both charts, against the sums over the roots of derivation 07, at the exact points (equality of
 # rational numbers; $\sqrt c$ appears squared only):
 
 
 # %%
 def theorem_1(point):
-    """q by the sums of derivation 06."""
+    """q by the sums of derivation 07."""
     mm, mk, mq, kk, qq, kq = point.overlaps
     m = point.g / point.gamma * point.I[0]
 

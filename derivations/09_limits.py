@@ -13,7 +13,7 @@
 # $s/16$: the difference must shrink by $16^{-\alpha}$. A wrong constant would not shrink at all. The limits $\gamma \to 0$ have a page of their own.
 # Runs in about five seconds.
 #
-# Notation (derivations 05 and 06): $\kappa = d - a_1$, $\sigma^2 = (\nu - a_1^2)/c$, $t = a_1x + \kappa - \sigma^2\tau$, $g_+ = \gamma + \sigma^2\delta$,
+# Notation (derivations 06 and 07): $\kappa = d - a_1$, $\sigma^2 = (\nu - a_1^2)/c$, $t = a_1x + \kappa - \sigma^2\tau$, $g_+ = \gamma + \sigma^2\delta$,
 # $D = g_+(1 + c\sigma^2mx) + cxt^2$,
 #
 # $$m = \int \frac{1 + c\sigma^2mx}{D},\quad \delta = \int\frac{cxg_+}{D},\quad \tau = \int\frac{cxt}{D},\qquad
@@ -249,7 +249,7 @@ for overlaps in (None, GENERIC, Overlaps.aligned("3/2")):
 # ## $c \to 0$, $a_1 \ne 0$
 #
 # The $p = cn$ nonzero eigenvalues of $G$ are near $1/c$; the rest are zero. With the signal one of them moves to $(1 + r)/c$. At $x = 0$, $M_{11} = 1/g_+$ and $e$ has the mass
-# $(1 - c)/(1 + r)$ there (derivation 06). At $x \approx 1/c$, $t \approx a_1x$, $D \approx c\,a_1^2x^3 = O(c^{-2})$ and all of $M$ is small: $\delta = O(c^3)$, $\sigma^2\delta \to 0$, $g_+ \to \gamma$. Hence $\gamma F \to 1/(1 + r)$.
+# $(1 - c)/(1 + r)$ there (derivation 07). At $x \approx 1/c$, $t \approx a_1x$, $D \approx c\,a_1^2x^3 = O(c^{-2})$ and all of $M$ is small: $\delta = O(c^3)$, $\sigma^2\delta \to 0$, $g_+ \to \gamma$. Hence $\gamma F \to 1/(1 + r)$.
 # *The weights*: for $x \approx 1/c$, $M_{12} \to 1/(a_1x)$ and so $a_1T \to w_K\cdot w_Q$: the denominator tends to $(1 + w_K\cdot w_Q)^2$, and the rest vanishes,
 #
 # $$E \to \frac1{1 + r} \qquad\text{if } w_K\cdot w_Q \ne -1 .$$
@@ -405,7 +405,7 @@ print(both)
 # %% [markdown]
 # ## Bounds, and what is not one
 #
-# From derivation 03, exact at every size and so in the limit: $E$ increases and $E/\gamma^2$ decreases in $\gamma$; $(\gamma q)^2 \le E \le \gamma q \le 1$.
+# From derivation 04, exact at every size and so in the limit: $E$ increases and $E/\gamma^2$ decreases in $\gamma$; $(\gamma q)^2 \le E \le \gamma q \le 1$.
 
 # %%
 model = Attention(a1="3/5", nu="1/2", diagonal="1/5", overlaps=GENERIC)
