@@ -163,7 +163,7 @@ for k in range(DEGREE + 1):
 
 sign_a1 = 2 * sp.integrate(x * density, (x, 0, sp.oo))
 assert sp.simplify(sign_a1 - 2 * density.subs(x, 0)) == 0
-print(sp.latex(sp.Eq(sp.Symbol("a_1"), sign_a1)))
+sp.Eq(sp.Symbol("a_1"), sign_a1)
 
 # %% [markdown]
 # ## Completeness and Parseval's formula

@@ -50,7 +50,7 @@ dyson = (pencil - covariance).inv()
 equation = sp.together(m - dyson[0, 0].subs(s, dyson[1, 1]))
 polynomial = sp.expand(sp.numer(equation))
 assert sp.expand(polynomial - (gamma * m**2 + (gamma + c - 1) * m - 1)) == 0
-print(sp.latex(sp.Eq(polynomial, 0)))
+sp.Eq(polynomial, 0)
 
 # %% [markdown]
 # ## Two spectral sides
@@ -82,7 +82,7 @@ assert sp.simplify(quadratic.subs(gamma, gamma_of_tau)) == 0
 slope = sp.factor(sp.diff(gamma_of_tau, tau))
 assert sp.simplify(slope - (c * tau**2 - 1) / tau**2) == 0
 # c tau^2 < 1 on the interval, since c tau < 1 and tau < 1: gamma decreases in tau
-print(sp.latex(slope))
+slope
 
 # %% [markdown]
 # ## With a signal
@@ -98,7 +98,7 @@ q = sp.simplify((G.inv() + sp.Matrix([[0, 1], [-1, 0]])).inv()[0, 0])
 assert sp.simplify(q - m * (1 + m) / (1 + m + r * m)) == 0
 q_tau = sp.factor(q.subs(m, tau / (1 - tau)))
 assert sp.simplify(q_tau - tau / ((1 - tau) * (1 + r * tau))) == 0
-print(sp.latex(q_tau))
+q_tau
 
 # %% [markdown]
 # ## The interpolation error
@@ -111,7 +111,7 @@ E_tau = sp.factor(-(gamma_of_tau**2) * sp.diff(q_tau, tau) / sp.diff(gamma_of_ta
 Delta_tau = (1 - c * tau**2) / tau
 claimed = (1 - c * tau) ** 2 * (1 + r * tau**2) / ((1 + r * tau) ** 2 * tau * Delta_tau)
 assert sp.simplify(E_tau - claimed) == 0
-print(sp.latex(E_tau))
+E_tau
 
 # %% [markdown]
 # $\Delta = (1 - c\tau^2)/\tau$ is the root of the discriminant, $\Delta^2 = (\gamma + c + 1)^2 - 4c = s^2 + 4 c\gamma$ with

@@ -127,7 +127,7 @@ assert sp.simplify(limit(fourth_moment) - (2 * energy**2 / c**2 + a**4 / c**3)) 
 # the size of what vanishes: the cycles of h_2
 assert sp.limit(sp.expand(four_cycle).coeff(b, 4) * p**2, p, sp.oo) == 4  # against 1/p for the cycles of h_1
 assert sp.limit(sp.expand(four_cycle).coeff(a, 4) * p, p, sp.oo) == 1
-print(sp.latex(sp.Eq(sp.Symbol("m_4"), limit(fourth_moment))))
+sp.Eq(sp.Symbol("m_4"), limit(fourth_moment))
 
 # %% [markdown]
 # The finite formulas are checked exactly for a few tokens in one dimension and for two tokens in four, by expanding the traces in the entries of $Z$, and by simulation at $n = 40$, $p = 20$,
@@ -250,7 +250,7 @@ cheng_singer = 1 / m + z + a1 * (1 - 1 / (1 + a1 * m / c)) + (nu - a1**2) / c * 
 assert sp.simplify(a1 * marchenko_pastur.subs({d: 0, sigma2: (nu - a1**2) / c}) - cheng_singer) == 0
 cubic = sp.Poly(sp.numer(sp.together(cheng_singer)), m)
 assert cubic.degree() == 3
-print(sp.latex(sp.collect(sp.expand(cubic.as_expr()), m)), "= 0")
+sp.Eq(sp.collect(sp.expand(cubic.as_expr()), m), 0)
 
 # %% [markdown]
 # The same from free probability: $R$-transforms add. $R_{\mathrm{MP}}(s) = 1/(1 - s/c)$, $R_{a_1(\mathrm{MP} - 1)}(s) = a_1 R_{\mathrm{MP}}(a_1 s) - a_1$ and $R_{\sigma W} = \sigma^2 s$;

@@ -149,7 +149,7 @@ expected = {
 }
 for (i, j), numerator in expected.items():
     assert sp.simplify(density[i, j] - numerator / D) == 0
-print(sp.latex(at_x))
+at_x
 
 # %% [markdown]
 # The eigenvalues $x$ follow the Marchenko-Pastur law of $Z^T Z/p$ (of size n; mass $1 - c$ at 0 when $c < 1$). With

@@ -185,7 +185,7 @@ numerator = a1**2 * (R_ * x_u**2 + P_ * x_v**2) - 2 * a1 * (1 + a1 * T_) * x_u *
 denominator = (1 + a1 * T_) ** 2 - a1**2 * P_ * R_
 q = F_ + numerator / denominator
 assert sp.simplify(woodbury - q) == 0
-print(sp.latex(q))
+q
 
 # %% [markdown]
 # Each of the six is a sum over the roots of $D$, by partial fractions: $\sum_k N(x_k)/D'(x_k)$ times an overlap at $T = \tau(x_k)$.

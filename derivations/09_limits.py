@@ -233,7 +233,7 @@ wide = (sp.sqrt(beta**2 + 4 * beta) - beta) / 2
 assert sp.simplify(wide**2 + beta * wide - beta) == 0
 wide_error = wide - wide**2 / sp.sqrt(beta**2 + 4 * beta)
 assert sp.simplify(-(gamma**2) * sp.diff(wide / gamma, gamma) - wide_error) == 0
-print(sp.latex(wide_error))
+wide_error
 
 # %% [markdown]
 # *With signal and weights* the limit is the same. The measures have the masses $1$ for $(e, e)$, $\mu\cdot v/\sqrt c$ for $(e, \phi_v)$ and
