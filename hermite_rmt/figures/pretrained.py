@@ -36,6 +36,7 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
         second.set_ylim(0, 1.02)
         second.set_xscale("symlog", base=2, linthresh=1)
         second.set_xticks(data["rank"].values, [str(rank) for rank in data["rank"].values])
+        second.set_xlim(right=1.2 * float(data["rank"].max()))
         second.set_xlabel("rank $r$")
         second.set_title("energy left by scale $I$ + rank $r$")
         second.legend()
@@ -85,7 +86,8 @@ def experiment_figure(data: xr.Dataset) -> Figure:
             axes.set_xlabel(r"signal $|\mu|^2$")
         for axes in grid[:, 0]:
             axes.set_ylabel("interpolation error $E$")
-        grid[0, 0].legend()
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=4)
     return figure
 
 

@@ -195,7 +195,8 @@ def _kernel_density(values: Mapping[str, Any]) -> Callable[[float], float]:
 
 def _gram_density(values: Mapping[str, Any]) -> Callable[[float], float]:
     def density(x: float) -> float:
-        return abs(complex(equivalent().trace({**values, "gamma": complex(-x, -HEIGHT)})).imag) / np.pi
+        atom = max(1 - values["c"], 0.0) * HEIGHT / (x**2 + HEIGHT**2)  # the n - p zeros, left out
+        return (abs(complex(equivalent().trace({**values, "gamma": complex(-x, -HEIGHT)})).imag) - atom) / np.pi
 
     return density
 
