@@ -62,7 +62,7 @@ class Parameter:
         """Return the value as it may be typed, or the shape of an array."""
         if self.shape:
             return f"<array of shape {self.shape}>"
-        real = self.reals[()]
+        real: Any = self.reals[()]
         if self.binary:
             return repr(float(real))
         if real.rational is None:

@@ -117,6 +117,9 @@ class Catalogue:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._entries]
 
+    def __repr__(self) -> str:
+        return f"<Catalogue of {len(self)} nonlinearities: {', '.join(self.names)}>"
+
     def table(self, order: int = 5, digits: int | None = None) -> list[Row]:
         """Return one row for each nonlinearity, the most linear first."""
         rows = [Row.of(f, order, digits) for f in self]

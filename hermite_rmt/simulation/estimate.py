@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from hermite_rmt.core.solution import html_table
 from hermite_rmt.simulation.checks import Array
 
 
@@ -95,6 +96,10 @@ class Estimate:
     def c(self) -> float:
         """The realised ratio p/n, at which theory is to be evaluated beside this estimate."""
         return self.p / self.n
+
+    def _repr_html_(self) -> str:
+        rows = {name: repr(getattr(self, name)) for name in ("error", "quadratic_form", "trace")}
+        return html_table({**rows, "simulated at": f"n = {self.n}, p = {self.p}, gamma = {self.gamma:g}"})
 
     @property
     def trials(self) -> int:

@@ -152,6 +152,9 @@ class DerivedEquations:
         """Return the equations as LaTeX."""
         return self.equations.latex()
 
+    def __repr__(self) -> str:
+        return f"deterministic_equivalent({self.expression}, ratios={self.ratios})"
+
     def _repr_latex_(self) -> str:
         return self.equations._repr_latex_()
 

@@ -35,7 +35,7 @@ class Overlaps:
         to -1e-12 of the largest is rounding).
 
     >>> Overlaps(mu_mu=1, mu_K="1/2", K_K=1)
-    Overlaps(mu_mu=1, mu_K=1/2, mu_Q=0, K_K=1, Q_Q=0, K_Q=0)
+    Overlaps(mu_mu=1, mu_K='1/2', mu_Q=0, K_K=1, Q_Q=0, K_Q=0)
     """
 
     NAMES = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
@@ -70,7 +70,7 @@ class Overlaps:
         """Return the overlaps of w_K = w_Q = strength * mu (a negative strength anti-aligns both).
 
         >>> Overlaps.aligned("3/2", strength=2)
-        Overlaps(mu_mu=3/2, mu_K=3, mu_Q=3, K_K=6, Q_Q=6, K_Q=6)
+        Overlaps(mu_mu='3/2', mu_K=3, mu_Q=3, K_K=6, Q_Q=6, K_Q=6)
         """
         norm, factor = Parameter(mu_mu, "mu_mu").reals, Parameter(strength, "strength").reals
         once = np.frompyfunc(lambda r, s: combine(operator.mul, r, s, text="mu_mu*strength"), 2, 1)(norm, factor)
