@@ -11,7 +11,9 @@ DOCS = pages.ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
 PAGES.append(pages.ROOT / "CONTRIBUTING.md")
 BY_NAME = [pytest.param(page, id=str(page.relative_to(pages.ROOT))) for page in PAGES]
-WITH_EXAMPLES = [param for param in BY_NAME if {"python", "console"} & {kind for kind, _ in pages.blocks(param.values[0])}]
+WITH_EXAMPLES = [
+    param for param in BY_NAME if {"python", "console"} & {kind for kind, _ in pages.blocks(param.values[0])}
+]
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES)

@@ -24,7 +24,7 @@ _WRAPPING = re.compile(r"\\displaystyle\s*")
 # Browsers know no mathvariant but normal: the letters have code points of their own
 _VARIANT = re.compile(r'<(m[in]) mathvariant="(bold|script|double-struck)">(\w)</\1>')
 _DIGITS = ["ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"]
-_NO_BREAK = "&#8288;"
+_PUNCTUATION = re.compile(r"[,.;:!?)\]]+")
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -48,8 +48,11 @@ def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
-    """Write inline mathematics; a comma after it stays on its line."""
-    writer.body.append(to_mathml(node.astext(), "inline", node) + _NO_BREAK)
+    """Write inline mathematics, and the punctuation after it on the same line."""
+    shown = to_mathml(node.astext(), "inline", node)
+    if node.get("tail"):
+        shown = f'<span class="math-tail">{shown}{node["tail"]}</span>'
+    writer.body.append(shown)
     raise nodes.SkipNode
 
 
@@ -57,6 +60,16 @@ def visit_display(writer: Any, node: nodes.math_block) -> None:
     """Write displayed mathematics, one block an equation, which scrolls where it is wider than the page."""
     writer.body.append(f'<div class="math-block">{to_mathml(node.astext(), "block", node)}</div>')
     raise nodes.SkipNode
+
+
+def bind_punctuation(app: Sphinx, document: nodes.document, name: str) -> None:
+    """Move punctuation that follows inline mathematics into its node: a line may break between, but should not."""
+    for node in document.findall(nodes.math):
+        after = node.next_node(descend=False, siblings=True)
+        found = _PUNCTUATION.match(after) if isinstance(after, nodes.Text) else None
+        if found:
+            node["tail"] = found.group()
+            node.parent.replace(after, nodes.Text(after[found.end() :]))
 
 
 def write_font(app: Sphinx, failure: Exception | None) -> None:
@@ -72,5 +85,6 @@ def write_font(app: Sphinx, failure: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the renderer under the name mathml."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
+    app.connect("doctree-resolved", bind_punctuation)
     app.connect("build-finished", write_font)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

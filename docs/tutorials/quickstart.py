@@ -45,9 +45,12 @@ solution
 # %%
 c = np.linspace(0.25, 3, 12)
 panels = {
-    "noise": [hr.sweep(model, c, 0.1, simulate=dict(n=120, trials=4, rng=0)) for model in (noise, hr.LinearRegression())],
+    "noise": [
+        hr.sweep(model, c, 0.1, simulate=dict(n=120, trials=4, rng=0)) for model in (noise, hr.LinearRegression())
+    ],
     "signal": [
-        hr.sweep(model, c, 0.1, simulate=dict(n=120, trials=4, rng=0)) for model in (signal, hr.LinearRegression(mu_mu=1))
+        hr.sweep(model, c, 0.1, simulate=dict(n=120, trials=4, rng=0))
+        for model in (signal, hr.LinearRegression(mu_mu=1))
     ],
 }
 curve_figure(panels)
