@@ -1,4 +1,7 @@
-"""Random members of the families that the closed-form rules cover, with rational parameters: strategies."""
+"""Random members of families of nonlinearities, with rational parameters: strategies.
+
+The closed-form rules cover all of them but `saturating`.
+"""
 
 from fractions import Fraction
 
@@ -49,6 +52,16 @@ powers = st.builds(
     rationals(Fraction(-2, 5), 3, 5).filter(lambda q: not q.is_Integer),
 )
 
+saturating = st.builds(
+    lambda f, b, c: f(b * X + c),
+    st.sampled_from(
+        [sp.tanh, sp.atan, formulas.sigmoid, formulas.softsign, formulas.softplus, formulas.silu, formulas.mish]
+    ),
+    slopes,
+    points,
+)
+
 smooth = st.one_of(polynomials, exponentials, waves, gaussians, errors, gelus)
 piecewise = st.one_of(ramps, steps, kinks, clips)
 members = st.one_of(smooth, piecewise, tails, powers)
+everything = st.one_of(members, saturating)

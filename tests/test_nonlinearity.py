@@ -165,7 +165,7 @@ def test_reals_are_exact_where_a_closed_form_exists():
 def test_a_coefficient_may_exist_where_the_energy_does_not():
     f = N("exp(0.3x^2)")
     assert f.mean() == pytest.approx(math.sqrt(2.5), rel=1e-15)
-    for ask in (f.nu, f.centred().nu, lambda: f.nu(digits=20), f.real_nu().__float__):
+    for ask in (f.nu, f.centred().nu, lambda: f.nu(digits=20), f.real_nu().__float__, lambda: f.nu(certified=True)):
         with pytest.raises(ValueError, match="not square integrable"):
             ask()
 

@@ -96,9 +96,14 @@ def _energy_of_source(source: Source, digits: int | None) -> Any:
                 exact = [quadrature.energy(integrand, digits)]
             except ValueError as error:
                 _of_source(source, 0, digits)  # where not even the mean exists, its reason is the better one
-                raise ValueError(f"nu: {source.name} is not square integrable ({error})") from error
+                raise _without_energy(source, error) from error
         source.cache[key] = _plain(exact[0], digits)
     return source.cache[key]
+
+
+def _without_energy(source: Source, error: ValueError) -> ValueError:
+    infinite = any(reason in str(error) for reason in ("infinite", "not integrable"))
+    return ValueError(f"nu: {source.name} is not square integrable ({error})" if infinite else f"nu: {error}")
 
 
 def _plain(value: Any, digits: int | None) -> Any:
@@ -222,8 +227,11 @@ def _balls(source: Source, order: int, digits: int) -> list[Ball]:
 def _energy_ball(source: Source, digits: int) -> Ball:
     from hermite_rmt.hermite import certified
 
-    ball: Ball = certified.certified_energy(source.integrand, digits)
-    return ball
+    try:
+        return certified.certified_energy(source.integrand, digits)
+    except ValueError as error:
+        _balls(source, 0, digits)
+        raise _without_energy(source, error) from error
 
 
 def _mean_interval(function: LessMeans, digits: int) -> tuple[Fraction, Fraction]:

@@ -33,7 +33,7 @@ def reach(log_size: Callable[[float], float], precision: int, name: str) -> int:
             size = log_size(sign * point)
             if size > _INFINITE_BITS or (point > 1e30 and size > top - 1) or math.isnan(size):
                 raise ValueError(
-                    f"{name}: the expectation is infinite: |f(x)| times the Gaussian density "
+                    f"{name}: the expectation is infinite: its size times the Gaussian density "
                     f"does not fall fast enough as x -> {'+' if sign > 0 else '-'}infinity"
                 )
             samples.append((point, size))
