@@ -49,6 +49,9 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
+# the words after a colon describe a parameter, and name no types to link to
+napoleon_use_param = False
+napoleon_use_rtype = False
 
 bibtex_bibfiles = ["references.bib"]
 

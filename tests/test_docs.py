@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pages
 import pytest
 
 DOCS = pages.ROOT / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated"} & set(page.parts))
+# evidence/ shows commands that take long, and has tests of its own
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "generated", "evidence"} & set(page.parts))
 PAGES.append(pages.ROOT / "CONTRIBUTING.md")
 BY_NAME = [pytest.param(page, id=str(page.relative_to(pages.ROOT))) for page in PAGES]
 WITH_EXAMPLES = [
@@ -28,3 +30,8 @@ def test_links_resolve(page: Path) -> None:
     for target in pages.links(page):
         if not target.startswith(("derivations/", "../derivations/")):  # rendered from the folder of that name
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "tutorials").glob("*.py")), ids=lambda path: path.stem)
+def test_tutorial_runs(path: Path) -> None:
+    runpy.run_path(str(path), run_name="__main__")

@@ -11,13 +11,14 @@ _MARKUP = re.compile(r"(?<!\\)[|*]")
 
 
 def escape(lines: list[str]) -> list[str]:
-    """Return the lines with | and * escaped outside of backticks and doctests."""
+    """Return the lines with | and * escaped outside of backticks and doctests, and what is in backticks as code."""
     escaped, in_doctest = [], False
     for line in lines:
         in_doctest = bool(line.strip()) and (in_doctest or line.lstrip().startswith(">>>"))
         if not in_doctest:
             parts = re.split(r"(`+[^`]*`+)", line)
             parts[::2] = [_MARKUP.sub(r"\\\g<0>", part) for part in parts[::2]]
+            parts[1::2] = [f"`{part}`" if not part.startswith("``") else part for part in parts[1::2]]
             line = "".join(parts)
         escaped.append(line)
     return escaped

@@ -57,11 +57,11 @@ print(limit)
 # Against simulation: the features are any function of the drawn tokens.
 
 # %%
-import numpy as np  # noqa: E402
+import numpy as np
 
-from hermite_rmt.simulation.attention import attention_specification  # noqa: E402
-from hermite_rmt.simulation.features import AttentionFeatures  # noqa: E402
-from hermite_rmt.simulation.trial import Specification, simulate  # noqa: E402
+from hermite_rmt.simulation.attention import attention_specification
+from hermite_rmt.simulation.features import AttentionFeatures
+from hermite_rmt.simulation.trial import Specification, simulate
 
 layers = [AttentionFeatures(f) for f in heads]
 for ratio, m in zip(at[c], limit, strict=True):

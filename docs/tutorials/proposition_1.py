@@ -82,9 +82,7 @@ attention.equations
 # Among the identities is $c\, g_{ts} = -\gamma m$, exact at every size. `check` proves it on the solution:
 
 # %%
-from hermite_rmt.theory.check import check  # noqa: E402
-
-verdict = check(r"c g_{ts} = -\gamma m", "attention")
+verdict = hr.check(r"c g_{ts} = -\gamma m", "attention")
 verdict
 
 # %% [markdown]
