@@ -45,6 +45,7 @@ def test_derive(capsys: pytest.CaptureFixture[str], model: str) -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "SIMULATION", SMALL)
+    monkeypatch.setattr(verify, "derivation_paths", lambda: [])  # they run as tests of their own
 
 
 @pytest.mark.usefixtures("quick")
@@ -70,3 +71,19 @@ def test_verify_fails_where_the_theory_is_off(
     monkeypatch.setattr(hr.Attention, "solve", off)
     assert main(["verify"]) == FAILED
     assert "FAILS" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("quick")
+def test_verify_runs_derivations(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "01_right.py", tmp_path / "02_wrong.py"]
+    paths[0].write_text("assert 1 + 1 == 2")
+    paths[1].write_text("assert 1 + 1 == 3")
+    monkeypatch.setattr(verify, "derivation_paths", lambda: paths)
+    assert [verdict.passed for verdict in verify.derivation_verdicts()] == [True, False]
+    assert "AssertionError" in capsys.readouterr().err
+
+
+def test_derivations_are_found() -> None:
+    assert verify.derivation_paths()[0].stem == "01_hermite"

@@ -182,8 +182,8 @@ def test_any_weights_see_orthogonal_transforms_of_w_as_they_should() -> None:
     """W -> O^T W O is a rotation of the tokens; the noise-only limit cannot see it."""
     rng = np.random.default_rng(0)
     W = rng.standard_normal((20, 20))
-    O, _ = np.linalg.qr(rng.standard_normal((20, 20)))
+    rotation, _ = np.linalg.qr(rng.standard_normal((20, 20)))
     f = hr.nonlinearities.tanh
     (first,) = AnyWeights(f, W).limit(0.5, 0.1)
-    (second,) = AnyWeights(f, O.T @ W @ O).limit(0.5, 0.1)
+    (second,) = AnyWeights(f, rotation.T @ W @ rotation).limit(0.5, 0.1)
     assert first.error == pytest.approx(second.error, rel=1e-7)

@@ -254,9 +254,15 @@ def claims(
     return command.run(letters or [], model, simulate, as_json)
 
 
-@app.command(epilog=_examples("verify --json"))
-def verify(as_json: Json = False) -> Any:
-    """Check reference values and a quick round of simulation; exit code 1 if anything fails."""
+@app.command(epilog=_examples("verify --json", "verify --full --folder verification"))
+def verify(
+    full: Annotated[bool, typer.Option("--full", help="Claims and all simulated cells as well: hours.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Keep finished trials here: an interrupted run continues.")
+    ] = None,
+    as_json: Json = False,
+) -> Any:
+    """Check derivations, reference values and a round of simulation; exit code 1 if anything fails."""
     from hermite_rmt.cli.commands import verify as command
 
-    return command.run(as_json)
+    return command.run(full, folder, as_json)

@@ -1,17 +1,21 @@
-"""`hermite-rmt verify`: reference values and a quick simulation round, with a verdict for each."""
+"""`hermite-rmt verify`: derivations, reference values and a round of simulation, with a verdict for each."""
 
 from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
+import hermite_rmt
 from hermite_rmt.cli import DONE, FAILED
 from hermite_rmt.cli.output import print_json, print_table, progress_bar
 from hermite_rmt.core.numbers import read_real
@@ -31,22 +35,33 @@ FINITE_SIZE = 2.0  # allowance for the O(1/n) gap between finite n and the limit
 
 @dataclass(frozen=True)
 class Verdict:
-    """One check: its worst deviation, in units of what is allowed."""
+    """One check: its worst deviation, in units of what is allowed (None: there is no number, the check failed)."""
 
     check: str
     cells: int
     allowed: str
-    worst: float
+    worst: float | None
 
     @property
     def passed(self) -> bool:
         """Whether the worst deviation is allowed; not where it is nan."""
-        return self.worst <= 1
+        return self.worst is not None and self.worst <= 1
 
 
-def run(as_json: bool) -> int:
-    """Run all checks and print a table of verdicts."""
-    verdicts = [*reference_verdicts(), *simulation_verdicts()]
+def run(full: bool, folder: Path | None, as_json: bool) -> int:
+    """Run all checks and print a table of verdicts.
+
+    Parameters
+    ----------
+    full : whether to test the claims and all cells of theory against simulation as well
+    folder : where finished trials of the full run are kept, so that an interrupted one continues; None: nowhere
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    rounds = [reference_verdicts(), simulation_verdicts(), derivation_verdicts()]
+    if full:
+        rounds += [claim_verdicts(), cell_verdicts(folder)]
+    verdicts = [verdict for part in rounds for verdict in part]
     if as_json:
         print_json([{**asdict(verdict), "passed": verdict.passed} for verdict in verdicts])
     else:
@@ -54,7 +69,13 @@ def run(as_json: bool) -> int:
             "",
             ("check", "cells", "allowed deviation", "worst, in units of allowed", "verdict"),
             [
-                (v.check, str(v.cells), v.allowed, f"{v.worst:.3g}", "holds" if v.passed else "FAILS")
+                (
+                    v.check,
+                    str(v.cells),
+                    v.allowed,
+                    "-" if v.worst is None else f"{v.worst:.3g}",
+                    "holds" if v.passed else "FAILS",
+                )
                 for v in verdicts
             ],
         )
@@ -96,6 +117,57 @@ def simulation_verdicts() -> Iterator[Verdict]:
         worst = _largest((abs(data.error_simulated - data.error_at_realised) / allowed).values.ravel())
         text = f"{quantile:.3g} standard errors + {FINITE_SIZE:g}/n"
         yield Verdict(f"simulation, {label}", len(c) * len(gamma), text, worst)
+
+
+def derivation_verdicts() -> Iterator[Verdict]:
+    """Run every derivation in a process of its own: each ends in assertions."""
+    paths = derivation_paths()
+    with progress_bar("derivations") as progress:
+        for done, path in enumerate(paths):
+            if progress is not None:
+                progress(done, len(paths))
+            finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+            if finished.returncode:
+                print(finished.stderr, file=sys.stderr, end="")
+            worst = None if finished.returncode else 0.0
+            yield Verdict(f"derivation {path.stem}", 1, "no failed assertion", worst)
+
+
+def derivation_paths() -> list[Path]:
+    """Return the derivations: those installed with the package or, in a checkout, those beside it."""
+    package = Path(hermite_rmt.__file__).parent
+    for folder in (package / "derivations", package.parent / "derivations"):
+        if paths := sorted(folder.glob("[0-9][0-9]_*.py")):
+            return paths
+    raise FileNotFoundError("derivations: not installed with the package, and not beside it")
+
+
+def claim_verdicts() -> Iterator[Verdict]:
+    """Study every claim, and compare its verdict with the documented one."""
+    from hermite_rmt.study.evidence.atlas import ATLAS, DOCUMENTED
+
+    with progress_bar("claims") as progress:
+        for done, (letter, study) in enumerate(ATLAS.items()):
+            if progress is not None:
+                progress(done, len(ATLAS))
+            claim = study()
+            worst = 0.0 if claim.verdict is DOCUMENTED[letter] else None
+            yield Verdict(f"claim {letter}", len(claim.parts), f"{DOCUMENTED[letter]}", worst)
+
+
+def cell_verdicts(folder: Path | None) -> Iterator[Verdict]:
+    """Compare all cells with simulation, the largest n against the limit plus the b/n of the smaller ones."""
+    from hermite_rmt.study.evidence.agreement import FULL_SIZES, judge, simulate_agreement
+
+    with progress_bar("theory against simulation") as progress:
+        data = simulate_agreement(FULL_SIZES, folder=folder, progress=progress)
+    judged = judge(data)
+    quantile = judged.attrs["quantile"]
+    for observable in judged.observable.values:
+        for name in judged.f.values:
+            z = judged.z.sel(observable=observable, f=name).values.ravel()
+            text = f"{quantile:.3g} standard errors, limit + b/n"
+            yield Verdict(f"simulation, {observable}, {name}", z.size, text, _largest(np.abs(z)) / quantile)
 
 
 def _deviation(point: Mapping[str, Any], digits: int | None) -> float:
