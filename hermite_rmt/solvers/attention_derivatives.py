@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hermite_rmt.core.numbers import Real
-from hermite_rmt.core.solution import Solution
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.numbers import KnownDigits, Real
+from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic
 from hermite_rmt.solvers.attention_digits import is_physical, solve_with
 from hermite_rmt.solvers.attention_equations import Inputs, Shape, quadratic_form, shape_of, split_overlaps
@@ -123,7 +124,24 @@ def error_derivative_digits(
             physical = is_physical(scaled, differentiate(scaled, current.use_pair, x, one), numbers)
             return {"error_derivative": _slope_of_error(moving, current.use_pair, x, one)}, physical
 
-    return solve_with(observe, ("error_derivative",), ExactPoint(parameters), digits, use_flint)
+    point = ExactPoint(parameters)
+    if _vanishes(parameter, point):
+        return Solution(
+            {"error_derivative": KnownDigits.of(local_context(53).zero, digits)}, 0.0, Outcome.CONVERGED, digits
+        )
+    return solve_with(observe, ("error_derivative",), point, digits, use_flint)
+
+
+def _vanishes(parameter: str, point: ExactPoint) -> bool:
+    """Whether the derivative is exactly 0, which no number of digits would show.
+
+    The weights do not enter where a_1 = 0 or mu.w_K = mu.w_Q = 0; there E is even in (mu.w_K, mu.w_Q). E is even in
+    (a_1, d), and where both are 0 the signal does not enter.
+    """
+    zero = {name for name, real in point.reals.items() if real.rational == 0}
+    if parameter in ("mu_K", "mu_Q", "K_K", "Q_Q", "K_Q"):
+        return "a1" in zero or {"mu_K", "mu_Q"} <= zero
+    return point.even and parameter in ("a1", "diagonal", "mu_mu")
 
 
 def _require_known(parameter: str) -> None:

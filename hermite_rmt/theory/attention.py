@@ -17,7 +17,9 @@ from hermite_rmt.core.solution import Solution
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.solvers.attention_derivatives import error_derivative, error_derivative_digits
 from hermite_rmt.solvers.attention_digits import solve_point
+from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, one_number
@@ -207,9 +209,30 @@ class Attention(Model):
             self.nonlinearity.coefficient(1, digits=digits, certified=True)  # refuses, with the reason
         return certify_point(values, digits)
 
+    def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        overlaps = np.stack([values[name] for name in Overlaps.NAMES], axis=-1)
+        c, gamma, a1, nu, eta, kappa = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))
+        return np.asarray(error_derivative(_moved_by(parameter), c, gamma, a1, nu, eta, kappa, overlaps))
+
+    def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
+        solution = error_derivative_digits(_moved_by(parameter), values, digits)
+        return replace(solution, values={"derivative": solution["error_derivative"]})
+
+    def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        inputs = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))
+        return np.asarray(degrees_of_freedom(*inputs))
+
+    def _freedom_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        return degrees_of_freedom_digits(values, digits)
+
+
+def _moved_by(parameter: str) -> str:
+    return "diagonal" if parameter == "skip" else parameter  # only their sum enters
+
 
 def _read_centred(f: Any) -> Nonlinearity:
     nonlinearity = f if isinstance(f, Nonlinearity) else Nonlinearity(f)
+    nonlinearity.nu()  # refuses an f that is not square integrable, with the reason
     if not nonlinearity.is_centred():
         raise ValueError(
             f"f: got {nonlinearity} with mean E f(xi) = {nonlinearity.mean():.12g}; allowed: a centred nonlinearity, "

@@ -65,6 +65,18 @@ def _kernel() -> Kernel:
     return Kernel([C, GAMMA, MU_MU], observables().values())
 
 
+@cache
+def _derivative_kernel(parameter: str) -> Kernel:
+    return Kernel([C, GAMMA, MU_MU], [observables()["error"].diff(sympy.Symbol(parameter, positive=True))])
+
+
+@cache
+def _freedom_kernel() -> Kernel:
+    """1 - gamma m = c tau; see `observables`."""
+    delta = sympy.sqrt((C - 1 - GAMMA) ** 2 + 4 * C * GAMMA)
+    return Kernel([C, GAMMA, MU_MU], [2 * C / (GAMMA + C + 1 + delta)])
+
+
 class LinearRegression(Model):
     """Linear ridge regression of the labels on the tokens X = mu y^T + Z, with the same gamma as attention.
 
@@ -137,3 +149,25 @@ class LinearRegression(Model):
         point = {symbol: exact_expression(values[str(symbol)]) for symbol in (C, GAMMA, MU_MU)}
         balls = {name: enclose_constant(value.subs(point), digits) for name, value in observables().items()}
         return Solution(balls, 0.0, Outcome.CONVERGED, digits)
+
+    def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return _on_grid(_derivative_kernel(parameter), values)
+
+    def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
+        return _at_point("derivative", _derivative_kernel(parameter), values, digits)
+
+    def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return _on_grid(_freedom_kernel(), values)
+
+    def _freedom_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        return _at_point("degrees_of_freedom", _freedom_kernel(), values, digits)
+
+
+def _on_grid(kernel: Kernel, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    (array,) = kernel.double(*(values[str(symbol)] for symbol in kernel.arguments))
+    return np.where(np.isfinite(array), array, np.nan)
+
+
+def _at_point(name: str, kernel: Kernel, values: Mapping[str, Real], digits: int) -> Solution:
+    (value,) = evaluate(kernel, [values[str(symbol)] for symbol in kernel.arguments], digits)
+    return Solution({name: value}, 0.0, Outcome.CONVERGED, digits)

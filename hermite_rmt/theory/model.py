@@ -12,6 +12,7 @@ from hermite_rmt.core.numbers import Real, read_digits
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 
+OBSERVABLES = ("trace", "quadratic_form", "error")
 # Normal doubles whose squares are normal too
 _SMALLEST, _LARGEST = 1e-150, 1e150
 
@@ -43,6 +44,22 @@ class Model(ABC):
     @abstractmethod
     def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
         """Enclose one point in balls of relative radius at most 10^-digits."""
+
+    @abstractmethod
+    def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return dE/d(parameter) in double for arrays of one common shape (N,); nan where there is no solution."""
+
+    @abstractmethod
+    def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
+        """Return dE/d(parameter) at one point, as the value `derivative`."""
+
+    @abstractmethod
+    def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return 1 - gamma m in double for arrays of one common shape (N,); nan where there is no solution."""
+
+    @abstractmethod
+    def _freedom_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        """Return 1 - gamma m at one point, as the value `degrees_of_freedom`."""
 
     def error(self, c: Any, gamma: Any, digits: int | None = None, certified: bool = False) -> Any:
         """Return the interpolation error E = lim (1/n) |y - A^T w*|^2 = -gamma^2 dq/dgamma (Theorem 1).
@@ -80,6 +97,72 @@ class Model(ABC):
         Other arguments as for `error`.
         """
         digits = read_digits(digits)
+        if certified:
+            solution = self._compute(c, gamma, digits or 30, self._solve_grid, self._certify_point, OBSERVABLES)
+        else:
+            solution = self._compute(c, gamma, digits, self._solve_grid, self._solve_point, OBSERVABLES)
+        return solution.require_success() if raises else solution
+
+    def derivative(self, parameter: str, c: Any, gamma: Any, digits: int | None = None) -> Any:
+        """Return dE/d(parameter), the other parameters fixed: exact, by the implicit function theorem.
+
+        Parameters
+        ----------
+        parameter : "c", "gamma" or one of the names of `parameters`
+        c, gamma, digits : as for `error`
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or `c`, `gamma` or `digits` is outside its domain.
+        SolveError
+            If a point could not be solved.
+
+        >>> from hermite_rmt import LinearRegression
+        >>> LinearRegression(mu_mu=1).derivative("gamma", c=2, gamma=1, digits=20)
+        mpf('0.12886115931254241182')
+        """
+        known = ("c", "gamma", *self.parameters())
+        if parameter not in known:
+            raise ValueError(f"parameter: got {parameter!r}; allowed: {', '.join(known)}")
+
+        def on_grid(values: Mapping[str, np.ndarray]) -> Solution:
+            return _of_array("derivative", self._derivative_grid(parameter, values))
+
+        def on_point(values: Mapping[str, Real], digits: int) -> Solution:
+            return self._derivative_point(parameter, values, digits)
+
+        solution = self._compute(c, gamma, read_digits(digits), on_grid, on_point, ("derivative",))
+        return solution.require_success()["derivative"]
+
+    def degrees_of_freedom(self, c: Any, gamma: Any, digits: int | None = None) -> Any:
+        """Return the effective degrees of freedom a token, lim tr(A Q A^T)/n^2 = 1 - gamma m, without cancellation.
+
+        That is the trace of the smoother A^T (A A^T/n + gamma)^-1 A/n, which maps the labels to the fit, over n: from
+        min(1, c) at gamma = 0 down to 0. Arguments and errors as for `error`.
+
+        >>> from hermite_rmt import LinearRegression
+        >>> LinearRegression().degrees_of_freedom(c=1, gamma="1e30", digits=10)
+        mpf('1.000000000e-30')
+        """
+
+        def on_grid(values: Mapping[str, np.ndarray]) -> Solution:
+            return _of_array("degrees_of_freedom", self._freedom_grid(values))
+
+        names = ("degrees_of_freedom",)
+        solution = self._compute(c, gamma, read_digits(digits), on_grid, self._freedom_point, names)
+        return solution.require_success()["degrees_of_freedom"]
+
+    def _compute(
+        self,
+        c: Any,
+        gamma: Any,
+        digits: int | None,
+        on_grid: Callable[[Mapping[str, np.ndarray]], Solution],
+        on_point: Callable[[Mapping[str, Real], int], Solution],
+        names: tuple[str, ...],
+    ) -> Solution:
+        """Broadcast c, gamma and the model's parameters; compute values by `names` on the grid or point by point."""
         grid = {
             "c": Parameter(c, "c").require_positive(),
             "gamma": Parameter(gamma, "gamma").require_positive(),
@@ -91,39 +174,9 @@ class Model(ABC):
         except ValueError:
             shapes = {name: parameter.shape for name, parameter in grid.items() if parameter.shape}
             raise ValueError(f"c, gamma: got shapes {shapes}; allowed: shapes that broadcast together") from None
-        if digits is None and not certified:
-            solution = self._solve_double(grid, shape)
-        else:
-            solve_one = self._certify_point if certified else self._solve_point
-            solution = _solve_points(solve_one, grid, shape, digits or 30)
-        return solution.require_success() if raises else solution
-
-    def _solve_double(self, grid: Mapping[str, Parameter], shape: tuple[int, ...]) -> Solution:
-        values = {
-            name: np.array(np.broadcast_to(parameter.floats, shape)).reshape(-1) for name, parameter in grid.items()
-        }
-        # exact inputs may leave the range of doubles; such points get their outcome here, on a harmless stand-in
-        beyond = np.zeros(values["c"].shape, dtype=bool)
-        for name in ("c", "gamma"):
-            outside = ~((values[name] >= _SMALLEST) & (values[name] <= _LARGEST))
-            values[name][outside] = 1.0
-            beyond |= outside
-        flat = self._solve_grid(values)
-        flat.outcome[beyond] = Outcome.OUT_OF_RANGE
-        for array in flat.values.values():
-            array[beyond] = np.nan
-
-        def shaped(array: Any) -> Any:
-            # item() of a 0-d array gives the plain float, int or Outcome
-            return np.asarray(array).reshape(shape) if shape else np.asarray(array).reshape(()).item()
-
-        return Solution(
-            values={name: shaped(array) for name, array in flat.values.items()},
-            residual=shaped(flat.residual),
-            outcome=shaped(flat.outcome),
-            steps=shaped(flat.steps),
-            notes=flat.notes,
-        )
+        if digits is None:
+            return _on_doubles(on_grid, grid, shape)
+        return _on_points(on_point, grid, shape, digits, names)
 
     def describe(self) -> dict[str, str]:
         """Return the model and its parameters as plain text, for provenance and for the keys of stored cells."""
@@ -138,18 +191,56 @@ class Model(ABC):
         return f"{type(self).__name__}({shown})"
 
 
-def _solve_points(
-    solve_one: Callable[[Mapping[str, Real], int], Solution],
+def _on_doubles(
+    on_grid: Callable[[Mapping[str, np.ndarray]], Solution], grid: Mapping[str, Parameter], shape: tuple[int, ...]
+) -> Solution:
+    values = {
+        name: np.array(np.broadcast_to(parameter.floats, shape)).reshape(-1) for name, parameter in grid.items()
+    }
+    # exact inputs may leave the range of doubles; such points get their outcome here, on a harmless stand-in
+    beyond = np.zeros(values["c"].shape, dtype=bool)
+    for name in ("c", "gamma"):
+        outside = ~((values[name] >= _SMALLEST) & (values[name] <= _LARGEST))
+        values[name][outside] = 1.0
+        beyond |= outside
+    flat = on_grid(values)
+    flat.outcome[beyond] = Outcome.OUT_OF_RANGE
+    for array in flat.values.values():
+        array[beyond] = np.nan
+
+    def shaped(array: Any) -> Any:
+        # item() of a 0-d array gives the plain float, int or Outcome
+        return np.asarray(array).reshape(shape) if shape else np.asarray(array).reshape(()).item()
+
+    return Solution(
+        values={name: shaped(array) for name, array in flat.values.items()},
+        residual=shaped(flat.residual),
+        outcome=shaped(flat.outcome),
+        steps=shaped(flat.steps),
+        notes=flat.notes,
+    )
+
+
+def _of_array(name: str, array: np.ndarray) -> Solution:
+    """Return values that come without residual or steps as a Solution; nan is a point that did not converge."""
+    outcome = converged(array.size)
+    outcome[np.isnan(array)] = Outcome.NOT_CONVERGED
+    return Solution({name: array}, np.zeros(array.size), outcome, steps=np.zeros(array.size, dtype=int))
+
+
+def _on_points(
+    on_point: Callable[[Mapping[str, Real], int], Solution],
     grid: Mapping[str, Parameter],
     shape: tuple[int, ...],
     digits: int,
+    names: tuple[str, ...],
 ) -> Solution:
     reals: dict[str, Any] = {name: np.broadcast_to(parameter.reals, shape) for name, parameter in grid.items()}
     if not shape:
-        return solve_one({name: entries[()] for name, entries in reals.items()}, digits)
+        return on_point({name: entries[()] for name, entries in reals.items()}, digits)
     solutions: Any = np.empty(shape, dtype=object)
     for index in np.ndindex(shape):
-        solutions[index] = solve_one({name: entries[index] for name, entries in reals.items()}, digits)
+        solutions[index] = on_point({name: entries[index] for name, entries in reals.items()}, digits)
 
     def collected(pick: Callable[[Solution], Any]) -> np.ndarray:
         array = np.empty(shape, dtype=object)
@@ -157,7 +248,7 @@ def _solve_points(
             array[index] = pick(solutions[index])
         return array
 
-    names = solutions.flat[0].values if solutions.size else ("trace", "quadratic_form", "error")
+    names = tuple(solutions.flat[0].values) if solutions.size else names
     return Solution(
         values={name: collected(lambda solution, name=name: solution.values[name]) for name in names},  # type: ignore[misc]
         residual=collected(lambda solution: solution.residual),

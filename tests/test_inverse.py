@@ -1,0 +1,98 @@
+"""Derivatives and degrees of freedom of models, and the inverse questions: crossings, thresholds, the best f."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import hermite_rmt as hr
+
+STEP = Fraction(1, 10**20)
+NOISE = {"a1": "0.6", "nu": "0.5", "diagonal": "0.1", "skip": "0.2"}
+GRAM = {"mu_mu": "1.5", "mu_K": "0.4", "mu_Q": "-0.3", "K_K": "0.8", "Q_Q": "1.1", "K_Q": "0.2"}
+ATTENTION = NOISE | GRAM
+REGRESSION = {"mu_mu": "1.5"}
+
+
+def attention(**values: Any) -> hr.Attention:
+    return hr.Attention(
+        **{name: values[name] for name in NOISE}, overlaps=hr.Overlaps(**{name: values[name] for name in GRAM})
+    )
+
+
+def at_point(make: Any, values: dict[str, Any]) -> tuple[Any, Any, Any]:
+    return make(**{k: v for k, v in values.items() if k not in ("c", "gamma")}), values["c"], values["gamma"]
+
+
+@pytest.mark.parametrize(
+    ("make", "values", "parameter"),
+    [(attention, ATTENTION, name) for name in ("c", "gamma", *ATTENTION)]
+    + [(hr.LinearRegression, REGRESSION, name) for name in ("c", "gamma", "mu_mu")],
+)
+@pytest.mark.parametrize(("c", "gamma"), [("0.5", "0.1"), ("3", "0.01")])
+def test_derivative_against_differences_of_high_precision(
+    make: Any, values: dict[str, str], parameter: str, c: str, gamma: str
+) -> None:
+    point = {"c": c, "gamma": gamma, **values}
+    model, *place = at_point(make, point)
+    slope = model.derivative(parameter, *place, digits=25)
+    ends = []
+    for sign in (-1, 1):
+        moved = point | {parameter: Fraction(point[parameter]) + sign * STEP}
+        shifted, *there = at_point(make, moved)
+        ends.append(shifted.error(*there, digits=70))
+    with mpmath.workdps(80):
+        difference = (ends[1] - ends[0]) / 2 * STEP.denominator
+        assert abs(slope - difference) < mpmath.mpf(10) ** -23 * (abs(slope) + 1)
+    assert model.derivative(parameter, *place) == pytest.approx(float(slope), rel=1e-11, abs=1e-13)
+
+
+def test_derivatives_broadcast_and_name_what_they_refuse() -> None:
+    model = attention(**ATTENTION)
+    grid = model.derivative("nu", np.array([[0.5], [2.0]]), [0.1, 1.0, 10.0])
+    assert grid.shape == (2, 3)
+    assert grid[1, 2] == model.derivative("nu", 2.0, 10.0)
+    with pytest.raises(ValueError, match=r"parameter: got 'sigma'; allowed: c, gamma, a1, nu"):
+        model.derivative("sigma", 1, 1)
+    with pytest.raises(ValueError, match=r"allowed: c, gamma, mu_mu"):
+        hr.LinearRegression().derivative("nu", 1, 1)
+    empty = model.derivative("nu", [], 1, digits=20)
+    assert empty.shape == (0,)
+
+
+def test_derivatives_that_vanish_by_symmetry_are_zero() -> None:
+    plain = hr.Attention(a1="0.6", nu="0.5")
+    assert [plain.derivative(name, "0.5", "0.1", digits=20) for name in ("mu_K", "K_K", "Q_Q", "K_Q")] == [0] * 4
+    even = hr.Attention(a1=0, nu=1, overlaps=hr.Overlaps(**GRAM))
+    assert [even.derivative(name, 1, 1, digits=20) for name in ("a1", "diagonal", "skip", "mu_mu", "mu_Q")] == [0] * 5
+
+
+def test_degrees_of_freedom_of_random_points_against_sixty_digits() -> None:
+    rng = np.random.default_rng(71)
+    for _ in range(40):
+        c, gamma, nu = 10 ** rng.uniform((-3, -12, -6), (3, 9, 6))
+        a1, diagonal = np.sqrt(nu * rng.uniform()) * rng.choice((-1, 1)), rng.uniform(-2, 2)
+        model = hr.Attention(a1=a1, nu=nu, diagonal=diagonal)
+        with mpmath.workdps(80):
+            expected = 1 - mpmath.mpf(gamma) * model.trace(c, gamma, digits=70)
+            digits = model.degrees_of_freedom(c, gamma, digits=30)
+            assert abs(digits - expected) < expected * mpmath.mpf(10) ** -29
+        assert model.degrees_of_freedom(c, gamma) == pytest.approx(float(expected), rel=1e-8)
+
+
+def test_degrees_of_freedom_of_regression_and_their_ends() -> None:
+    regression = hr.LinearRegression(mu_mu=2)
+    with mpmath.workdps(60):
+        expected = 1 - regression.trace(2, "1/2", digits=50) / 2
+        assert abs(regression.degrees_of_freedom(2, "1/2", digits=40) - expected) < mpmath.mpf(10) ** -39
+    for model in (regression, hr.Attention(a1="0.6", nu="0.5", overlaps=hr.Overlaps(**GRAM))):
+        c = np.array([0.3, 3.0])
+        assert model.degrees_of_freedom(c, 1e-12) == pytest.approx(np.minimum(c, 1), abs=1e-5)
+        falling = model.degrees_of_freedom(0.3, np.logspace(-8, 8, 60))
+        assert (np.diff(falling) < 0).all()
+    # gamma (1 - gamma m) -> lim tr(A^T A)/n^2 = nu + a_1^2/c for d = 0
+    assert 1e20 * hr.Attention(a1=0.6, nu=0.5).degrees_of_freedom(2, 1e20) == pytest.approx(0.5 + 0.18, rel=1e-12)
