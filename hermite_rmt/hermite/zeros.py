@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import sympy
@@ -17,6 +18,7 @@ from hermite_rmt.hermite.integrand import X
 
 _SAME = 250  # two points that agree to this many bits are one point
 _GRID = 8191
+_HALVINGS = 20  # of an interval before the secant method is tried on it
 MOST_ZEROS = 20_000
 
 
@@ -256,8 +258,20 @@ def _bisected(expression: sympy.Expr, left: float, right: float) -> ComputedReal
         function = kernel.multiprecision(precision + 20)
         low, high = context.mpf(left), context.mpf(right)
         sign = context.sign(function(low)[0])
+        halvings = _HALVINGS
         while high - low > context.ldexp(abs(low) + abs(high), -precision):
             middle = (low + high) / 2
+            if halvings == 0:
+                # the secant's point, where the signs beside it prove it
+                point = _secant(function, low, high, precision)
+                margin = context.ldexp(abs(point), -precision)
+                below, above = point - margin, point + margin
+                if low < below and above < high:
+                    signs = [context.sign(function(end)[0]) for end in (below, above)]
+                    if signs == [sign, -sign]:
+                        return point
+                halvings = _HALVINGS
+            halvings -= 1
             if context.sign(function(middle)[0]) == sign:
                 low = middle
             else:
@@ -265,3 +279,20 @@ def _bisected(expression: sympy.Expr, left: float, right: float) -> ComputedReal
         return (low + high) / 2
 
     return ComputedReal(evaluate, f"zero of {sympy.srepr(expression)} in [{left!r}, {right!r}]")
+
+
+def _secant(function: Callable[[Any], tuple[Any, ...]], low: Any, high: Any, precision: int) -> Any:
+    """Return what the secant method leads to: a guess, `low` where it leaves the interval."""
+    before, point = low, high
+    first, second = function(before)[0], function(point)[0]
+    for _ in range(2 * precision.bit_length() + 10):
+        if first == second:
+            break
+        step = second * (point - before) / (second - first)
+        before, first, point = point, second, point - step
+        if not low < point < high:
+            return low
+        if abs(step) <= point.context.ldexp(abs(point), -precision - 4):
+            break
+        second = function(point)[0]
+    return point
