@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -166,9 +166,12 @@ class ComputedReal:
 
     def mpf(self, precision: int) -> Any:
         """Return the value in the local context of `precision` bits."""
-        if precision not in self._values:
-            self._values[precision] = self._evaluate(math.ceil(precision / math.log2(10)) + 2)
-        return local_context(precision).make_mpf(libmp.mpf_pos(self._values[precision]._mpf_, precision, "n"))
+        # a value known to more bits serves: evaluating again would cost as much as the first time
+        known = min((more for more in self._values if more >= precision), default=None)
+        if known is None:
+            known = precision
+            self._values[known] = self._evaluate(math.ceil(precision / math.log2(10)) + 2)
+        return local_context(precision).make_mpf(libmp.mpf_pos(self._values[known]._mpf_, precision, "n"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # values of local contexts do not pickle; they are computed again where they are needed
@@ -251,8 +254,10 @@ def read_real(value: Any, name: str) -> Real:
         raise TypeError(f"{name}: got {value!r}; allowed: {ALLOWED}")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return read_real(value.item(), name)
-    if isinstance(value, (Integral, Fraction)):
-        return RationalReal(Fraction(value))
+    if isinstance(value, Integral):
+        return RationalReal(Fraction(int(value)))  # int: the arithmetic of NumPy integers wraps around
+    if isinstance(value, Fraction):
+        return RationalReal(Fraction(int(value.numerator), int(value.denominator)))
     if isinstance(value, str):
         return RationalReal(_fraction_of_text(value, name))
     if isinstance(value, mpmath.mpf) or (hasattr(value, "_mpf_") and not isinstance(value, sympy.Basic)):
@@ -303,6 +308,23 @@ def _real_of_sympy(value: Any, name: str) -> Real:
     return SymbolicReal(value)
 
 
+def decimal_text(value: Fraction) -> str:
+    """Return a fraction as people write it: a short decimal where it is one, else p/q.
+
+    >>> decimal_text(Fraction(-1, 8)), decimal_text(Fraction(1, 3))
+    ('-0.125', '1/3')
+    """
+    twos_and_fives = value.denominator
+    for prime in (2, 5):
+        while twos_and_fives % prime == 0:
+            twos_and_fives //= prime
+    if twos_and_fives != 1 or value.denominator == 1 or value.denominator.bit_length() > 200:
+        return str(value)
+    with localcontext() as context:
+        context.prec = 1000
+        return str(Decimal(value.numerator) / Decimal(value.denominator))
+
+
 def read_digits(digits: Any) -> int | None:
     """Check a `digits` argument: None, or a whole number from 1 to a million."""
     if digits is None:
@@ -321,6 +343,7 @@ __all__ = [
     "Real",
     "SymbolicReal",
     "bits",
+    "decimal_text",
     "read_digits",
     "read_real",
 ]

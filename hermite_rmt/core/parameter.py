@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hermite_rmt.core.numbers import read_real
+from hermite_rmt.core.numbers import decimal_text, read_real
 
 
 class Parameter:
@@ -72,8 +72,15 @@ class Parameter:
     def require(self, condition: np.ndarray, allowed: str) -> None:
         """Raise a ValueError naming this parameter and its first value where `condition` is False."""
         if not np.all(condition):
-            worst = np.broadcast_to(self.floats, np.shape(condition))[~np.asarray(condition)].ravel()[0]
-            raise ValueError(f"{self.name}: got {worst:.17g}; allowed: {allowed}")
+            raise ValueError(f"{self.name}: got {self.shown(~np.asarray(condition))}; allowed: {allowed}")
+
+    def shown(self, where: np.ndarray) -> str:
+        """Return the first value where `where` holds, as it was given: exact numbers are not rounded."""
+        first = tuple(np.argwhere(where)[0])
+        if self.binary:
+            return f"{np.broadcast_to(self.floats, where.shape)[first]:.17g}"
+        real = np.broadcast_to(self.reals, where.shape)[first]
+        return str(real.text) if real.rational is None else decimal_text(real.rational)
 
     def require_positive(self) -> Parameter:
         """Return this parameter, or raise a ValueError if a value is not positive."""

@@ -73,6 +73,7 @@ def solve_with(
 ) -> Solution:
     """Solve one point and evaluate what `observer` says to `digits` digits."""
     outcome, steps, residual = Outcome.NOT_CONVERGED, 0, math.inf
+    point.prepare(bits(digits) + GUARD_BITS + 3 * CHECK_BITS)
     for current in starts(point):
         values, outcome = _solve_from(observer, point, current, digits, use_flint)
         steps, residual = steps + current.steps, current.residual
@@ -94,7 +95,7 @@ def _solve_from(
             if not physical:
                 return None, Outcome.WRONG_BRANCH
             return {name: KnownDigits.of(value, digits) for name, value in values.items()}, Outcome.CONVERGED
-        precision += math.ceil(wanted - max(agreed, 0)) + GUARD_BITS
+        precision += max(math.ceil(wanted - max(agreed, 0)) + GUARD_BITS, precision if agreed <= 0 else 0)
     return None, Outcome.NOT_CONVERGED
 
 
@@ -115,6 +116,8 @@ def _compare(
     with numbers.active():
         if numbers.bounds_errors:
             agreed = min(numbers.accuracy(value) for value in values.values())
+            if agreed <= 0:  # nothing is known yet, perhaps not even that the values are finite
+                return agreed, {}, physical
         result = {name: numbers.mpf(value) for name, value in values.items()}
     if not numbers.bounds_errors:
         agreed = min(_agreement(coarse[name], result[name]) for name in result)

@@ -26,7 +26,10 @@ FIRST_STEP, SMALLEST_STEP = 0.01, 1e-5
 
 def starts(point: ExactPoint) -> Iterator[Iterate]:
     """Yield starts for one point, the cheapest first: doubles, doubles polished at higher precision, a path."""
-    found = double_start(point.double(), point.even)
+    with np.errstate(all="ignore"):  # c or gamma beyond doubles become 0 or inf: such a block gives no start
+        block = point.double()
+    beyond = not all(0 < float(value[0]) < np.inf for value in (block.inputs.shape.c, block.gamma))
+    found = None if beyond else double_start(block, point.even)
     if found is not None:
         doubles = found.x
         yield found

@@ -49,6 +49,14 @@ class ExactPoint:
         _, _, exponent, length = (a1 * a1 + eta)._mpf_
         self.shift = -((exponent + length) // 2)
 
+    def prepare(self, precision: int) -> None:
+        """Have the parameters at hand to `precision` bits, those that others are computed from after these.
+
+        A number given by a procedure is then computed once, not again for each of the growing precisions below.
+        """
+        for name in ("eta", "kappa", "a1"):
+            self.reals[name].mpf(precision)
+
     def scaled(self, numbers: Arithmetic) -> Scaled:
         """Return the point in an arithmetic (inside its `active` block)."""
         values = {name: numbers.read(real) for name, real in self.reals.items()}

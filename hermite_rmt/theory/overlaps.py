@@ -116,7 +116,7 @@ def _shown(parameter: Parameter) -> str:
     if parameter.shape:
         return f"array of shape {parameter.shape}"
     real = parameter.reals[()]
-    return repr(float(real)) if parameter.binary else getattr(real, "text", str(real))
+    return repr(float(real)) if parameter.binary else str(real.text)
 
 
 def _read_vector(vector: Any, name: str) -> list[Real]:
@@ -150,10 +150,10 @@ def _require_positive_semidefinite(parameters: dict[str, Parameter], shape: tupl
                 [np.broadcast_to(p.reals, shape)[point] for p in parameters.values()]
             )
     if refused.any():
-        first = tuple(np.argwhere(refused)[0])
-        values = {name: float(np.broadcast_to(p.floats, shape)[first]) for name, p in parameters.items()}
+        smallest = float(eigenvalues[tuple(np.argwhere(refused)[0])][0])
+        values = ", ".join(f"{name} = {p.shown(refused)}" for name, p in parameters.items())
         raise ValueError(
-            f"overlaps: got {values}, a Gram matrix with smallest eigenvalue {float(eigenvalues[first][0]):.6g}; "
+            f"overlaps: got {values}, a Gram matrix with smallest eigenvalue {smallest:.6g}; "
             "allowed: scalar products of three real vectors, a positive semidefinite Gram matrix"
         )
 
