@@ -95,3 +95,10 @@ def test_latex_of_symbolic_objects() -> None:
         assert shown.startswith("$")
         assert shown.endswith("$")
         assert shown.count("{") == shown.count("}")
+
+
+def test_figures_show_themselves_in_a_notebook() -> None:
+    from hermite_rmt.figures import spectrum_figure
+
+    shown = spectrum_figure([0.0, 0.6, 0.0, 0.1], 0.4, "f")._repr_png_()
+    assert shown.startswith(b"\x89PNG")

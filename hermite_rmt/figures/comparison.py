@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from hermite_rmt.figures.curves import name_axes
-from hermite_rmt.figures.style import DASHES, LOOKS, styled
+from hermite_rmt.figures.style import DASHES, LOOKS, NotebookFigure, styled
 
 SCALES = {"equal": r"equal ridge $\gamma$", "trace": "features of equal trace norm"}
 
@@ -22,7 +22,7 @@ def comparison_figure(data: xr.Dataset) -> Figure:
     """
     with styled():
         panels = data.sizes["gamma"]
-        figure = Figure(figsize=(1.6 + 3.6 * panels, 3.8))
+        figure = NotebookFigure(figsize=(1.6 + 3.6 * panels, 3.8))
         for index, axes in enumerate(figure.subplots(1, panels, squeeze=False, sharey=True)[0]):
             panel = data.isel(gamma=index).sortby("c")
             for number, name in enumerate(panel.model.values):

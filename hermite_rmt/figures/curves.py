@@ -9,7 +9,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hermite_rmt.figures.style import DASHES, LOOKS, Look, styled
+from hermite_rmt.figures.style import DASHES, LOOKS, Look, NotebookFigure, styled
 
 BAR = 2  # half length of an error bar in standard errors
 WIDE = 50  # ratio of the largest to the smallest value from which an axis is logarithmic
@@ -33,7 +33,7 @@ def curve_figure(sweeps: Sequence[xr.Dataset] | Mapping[str, Sequence[xr.Dataset
     panels = sweeps if isinstance(sweeps, Mapping) else {"": sweeps}
     everything = [data for part in panels.values() for data in part]
     with styled():
-        figure = Figure(figsize=(1.6 + 4 * len(panels), 3.8))
+        figure = NotebookFigure(figsize=(1.6 + 4 * len(panels), 3.8))
         for column, (axes, (title, part)) in enumerate(
             zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels.items(), strict=True)
         ):

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hermite_rmt.figures.style import LOOKS, styled
+from hermite_rmt.figures.style import LOOKS, NotebookFigure, styled
 
 NEGLIGIBLE = 1e-25  # relative energy below which a coefficient is drawn as none
 
@@ -33,7 +33,7 @@ def spectrum_figure(coefficients: Sequence[Any], nu: Any, name: str) -> Figure:
     rest = total - np.cumsum(energy)
     kept = rest > 1e-15 * total  # below this the difference is rounding
     with styled():
-        figure = Figure()
+        figure = NotebookFigure()
         axes = figure.add_subplot()
         look, other = LOOKS[:2]
         axes.bar(degrees[shown], energy[shown], width=0.45, color=look.colour, label="$a_k^2$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,16 @@ LOOKS = (
     Look("#7d7d7d", "^", "#7d7d7d"),
     Look("#3f8f6b", "D", "white"),
 )
+
+
+class NotebookFigure(Figure):
+    """A figure that a notebook shows by itself, without pyplot and its global state."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        with styled():
+            self.savefig(buffer, format="png", metadata=METADATA[".png"])
+        return buffer.getvalue()
 
 
 @contextmanager
