@@ -115,7 +115,7 @@ class Overlaps:
 def _shown(parameter: Parameter) -> str:
     if parameter.shape:
         return f"array of shape {parameter.shape}"
-    real = parameter.reals[()]
+    real: Any = parameter.reals[()]
     return repr(float(real)) if parameter.binary else str(real.text)
 
 
