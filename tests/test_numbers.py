@@ -71,6 +71,26 @@ def test_symbolic_real_to_any_precision():
     assert abs(value.mpf(2000) - context.sqrt(7) / 3) < context.ldexp(1, -1998)
 
 
+def test_numpy_integers_never_wrap_around():
+    assert read_real(np.int8(100), "c").rational * 3 == 300
+    assert type(read_real(np.int64(7), "c").rational.numerator) is int
+    assert float(EnergyGap(Parameter(np.uint8(16), "a1"), Parameter(1, "nu")).floats) == -255
+    assert str(read_real(np.int64(3), "c").mpf(100)) == "3.0"
+
+
+def test_computed_numbers_are_computed_once_and_rounded_from_more_digits():
+    asked = []
+
+    def third(digits):
+        asked.append(digits)
+        return local_context(4 * digits).mpf(1) / 3
+
+    real = ComputedReal(third, "third")
+    values = [real.mpf(precision) for precision in (400, 100, 53, 400)]
+    assert len(asked) == 1
+    assert values[2] == local_context(53).mpf(1) / 3
+
+
 def test_parameter_keeps_text_exact_inside_arrays():
     parameter = Parameter(["0.1", "1/3"], "c")
     assert [real.rational for real in parameter.reals] == [Fraction(1, 10), Fraction(1, 3)]
@@ -88,6 +108,11 @@ def test_positive_is_checked(value):
 
 def test_positive_below_double_range():
     Parameter("1e-400", "gamma").require_positive()
+
+
+def test_refused_numbers_are_shown_as_they_were_given():
+    with pytest.raises(ValueError, match=r"c: got -0\.00999999999999999999; "):
+        Parameter("-0.00999999999999999999", "c").require_positive()
 
 
 @pytest.mark.parametrize("value", [0, -3, 1.5, True, "30", 10**7])

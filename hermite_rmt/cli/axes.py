@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from hermite_rmt.core.numbers import read_real
+from hermite_rmt.core.numbers import exact_text, read_real
 
 LONGEST_AXIS = 10**6
 
@@ -28,28 +28,6 @@ def read_axis(text: str, name: str) -> list[Fraction]:
         if value <= 0:
             raise ValueError(f"{name}: got {exact_text(value)}; allowed: positive numbers")
     return values
-
-
-def exact_text(value: Fraction) -> str:
-    """Write a fraction as a decimal where that is exact, else as p/q.
-
-    >>> exact_text(Fraction(1, 8)), exact_text(Fraction(1, 3)), exact_text(Fraction(300))
-    ('0.125', '1/3', '300')
-    """
-    places = 0
-    rest = value.denominator
-    for prime in (2, 5):
-        count = 0
-        while rest % prime == 0:
-            rest //= prime
-            count += 1
-        places = max(places, count)
-    if rest != 1:
-        return str(value)
-    if not places:
-        return str(value.numerator)
-    whole, part = divmod(abs(value.numerator) * 10**places // value.denominator, 10**places)
-    return f"{'-' if value < 0 else ''}{whole}.{part:0{places}d}"
 
 
 def decimal_text(value: Fraction, digits: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -308,21 +308,26 @@ def _real_of_sympy(value: Any, name: str) -> Real:
     return SymbolicReal(value)
 
 
-def decimal_text(value: Fraction) -> str:
-    """Return a fraction as people write it: a short decimal where it is one, else p/q.
+def exact_text(value: Fraction) -> str:
+    """Write a fraction as a decimal where that is exact, else as p/q.
 
-    >>> decimal_text(Fraction(-1, 8)), decimal_text(Fraction(1, 3))
-    ('-0.125', '1/3')
+    >>> exact_text(Fraction(1, 8)), exact_text(Fraction(1, 3)), exact_text(Fraction(300))
+    ('0.125', '1/3', '300')
     """
-    twos_and_fives = value.denominator
+    places = 0
+    rest = value.denominator
     for prime in (2, 5):
-        while twos_and_fives % prime == 0:
-            twos_and_fives //= prime
-    if twos_and_fives != 1 or value.denominator == 1 or value.denominator.bit_length() > 200:
+        count = 0
+        while rest % prime == 0:
+            rest //= prime
+            count += 1
+        places = max(places, count)
+    if rest != 1:
         return str(value)
-    with localcontext() as context:
-        context.prec = 1000
-        return str(Decimal(value.numerator) / Decimal(value.denominator))
+    if not places:
+        return str(value.numerator)
+    whole, part = divmod(abs(value.numerator) * 10**places // value.denominator, 10**places)
+    return f"{'-' if value < 0 else ''}{whole}.{part:0{places}d}"
 
 
 def read_digits(digits: Any) -> int | None:
@@ -343,7 +348,7 @@ __all__ = [
     "Real",
     "SymbolicReal",
     "bits",
-    "decimal_text",
+    "exact_text",
     "read_digits",
     "read_real",
 ]

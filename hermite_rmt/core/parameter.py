@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hermite_rmt.core.numbers import decimal_text, read_real
+from hermite_rmt.core.numbers import exact_text, read_real
 
 
 class Parameter:
@@ -80,7 +80,7 @@ class Parameter:
         if self.binary:
             return f"{np.broadcast_to(self.floats, where.shape)[first]:.17g}"
         real = np.broadcast_to(self.reals, where.shape)[first]
-        return str(real.text) if real.rational is None else decimal_text(real.rational)
+        return str(real.text) if real.rational is None else exact_text(real.rational)
 
     def require_positive(self) -> Parameter:
         """Return this parameter, or raise a ValueError if a value is not positive."""

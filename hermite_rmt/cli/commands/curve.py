@@ -56,6 +56,8 @@ def run(models: Sequence[Any], request: Request, output: Path | None, plot: Path
         from hermite_rmt.figures.style import check_suffix
 
         check_suffix(plot)
+    if request.simulation is not None:  # refused before a file is begun
+        request.grid.dimensions(request.simulation.n)
     table = CurveTable(output, heading(models, request))
     for model in models:
         table.add(theory_rows(model, request.c, request))

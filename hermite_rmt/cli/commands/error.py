@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hermite_rmt.cli.axes import exact_text, read_axis
+from hermite_rmt.cli.axes import read_axis
 from hermite_rmt.cli.models import ModelOptions
 from hermite_rmt.cli.output import number_text, print_columns, print_json
+from hermite_rmt.core.numbers import exact_text
 
 
 def run(
