@@ -11,6 +11,7 @@ import hermite_rmt as hr
 from hermite_rmt.cli import DONE, FAILED, main
 from hermite_rmt.cli.commands import verify
 from hermite_rmt.figures import gallery
+from hermite_rmt.study.evidence import agreement
 
 SMALL = {"n": 60, "trials": 3, "rng": 0}
 
@@ -87,3 +88,15 @@ def test_verify_runs_derivations(
 
 def test_derivations_are_found() -> None:
     assert verify.derivation_paths()[0].stem == "01_hermite"
+
+
+def test_the_full_round_resumes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(agreement, "FULL_SIZES", {24: 3, 32: 3, 48: 3})
+    first = list(verify.cell_verdicts(tmp_path))
+    assert len(first) == 24  # twelve nonlinearities, error and trace
+
+    def unwanted(*arguments: object, **options: object) -> None:
+        raise AssertionError("a finished trial is simulated again")
+
+    monkeypatch.setattr(hr.Attention, "simulate", unwanted)
+    assert list(verify.cell_verdicts(tmp_path)) == first

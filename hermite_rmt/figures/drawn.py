@@ -35,7 +35,7 @@ class Drawn:
         paths = [save(self.figure, directory / f"{name}{suffix}") for suffix in (".png", ".pdf")]
         for label, data in self.data.items():
             paths.append(directory / f"{name}_{label}.csv")
-            data.to_dataframe().to_csv(paths[-1], float_format="%.8g")
+            data.to_dataframe().to_csv(paths[-1], float_format="%.15g")
         return paths
 
 

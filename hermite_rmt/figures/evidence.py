@@ -33,13 +33,13 @@ Maker = Callable[[Watch], Drawn]
 
 def claim_noise(watch: Watch = unwatched) -> Drawn:
     """Draw claim a: where attention's error on pure noise exceeds linear regression's."""
-    return _drawn(draw_claims.noise_figure, noise.phase(41).sel(fraction=[0.5]), watch, "claim a")
+    return _drawn(draw_claims.noise_figure, noise.phase(33).sel(fraction=[0.5]), watch, "claim a")
 
 
 def claim_reversal(watch: Watch = unwatched) -> Drawn:
     """Draw claim b: where attention with aligned weights is better than linear regression."""
     with watch("claim b"):
-        data = alignment.reversal(25)
+        data = alignment.reversal(21)
     data = data.sel(fraction=[0.6], gamma=[0.1, 1.0], strength=list(draw_claims.STRENGTH_LINES))
     return Drawn(draw_claims.reversal_figure(data), {"reversal": data})
 
@@ -68,7 +68,7 @@ def claim_sweep(watch: Watch = unwatched) -> Drawn:
 
 def claim_angles(watch: Watch = unwatched) -> Drawn:
     """Draw claim f: the error over the angles of keys and queries to the signal."""
-    return _drawn(draw_claims.angle_figure, alignment.angles(37), watch, "claim f")
+    return _drawn(draw_claims.angle_figure, alignment.angles(31), watch, "claim f")
 
 
 def along_ratio(watch: Watch = unwatched) -> Drawn:

@@ -64,8 +64,9 @@ def default_layers(weights: PretrainedWeights) -> list[int]:
     return sorted({0, max(weights.layers // 2 - 1, 0), weights.layers - 1})
 
 
-def anatomy(weights: PretrainedWeights, ranks: Sequence[int] = RANKS) -> xr.Dataset:
+def anatomy(weights: PretrainedWeights) -> xr.Dataset:
     """Return what each layer's W_K^T W_Q, and each head's, is made of."""
+    ranks = [rank for rank in RANKS if rank <= weights.p]
     layers = [analyse_weights(weights.product(layer), ranks) for layer in range(weights.layers)]
     heads = [
         [analyse_weights(weights.product(layer, head), ()) for head in range(weights.heads)]
@@ -89,7 +90,7 @@ def anatomy(weights: PretrainedWeights, ranks: Sequence[int] = RANKS) -> xr.Data
             "unexplained": (("layer", "rank"), [[fit.unexplained for fit in a.fits] for a in layers]),
             "singular_value": (("layer", "index"), [sizes(a) for a in layers]),
         },
-        {"rank": list(ranks)},
+        {"rank": ranks},
         {
             "description": "W = W_K^T W_Q: share of the identity in the Frobenius energy, tr W^2/tr W W^T, effective "
             "number of singular values, and what the best scale I + rank r leaves unexplained",
