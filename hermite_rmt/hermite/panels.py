@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from mpmath import libmp
+
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.hermite.evaluation import Evaluate
@@ -28,7 +30,11 @@ class Endpoint:
     def mpf(self, precision: int) -> Any:
         """Return the value in the local context of `precision` bits."""
         if precision not in self._values:
-            self._values[precision] = self.real.mpf(precision)
+            ample = 256 << max(0, (precision - 1).bit_length() - 8)  # few precisions: the real may be costly
+            if ample not in self._values:
+                self._values[ample] = self.real.mpf(ample)
+            raw = libmp.mpf_pos(self._values[ample]._mpf_, precision, "n")
+            self._values[precision] = local_context(precision).make_mpf(raw)
         return self._values[precision]
 
     def __float__(self) -> float:
