@@ -194,3 +194,11 @@ def test_ctrl_c_keeps_what_there_is_and_the_same_command_continues(tmp_path: Pat
     assert main(command) == DONE
     assert output.read_bytes().startswith(kept)
     assert sum(bool(row["n"]) for row in table(output.read_text())) == 20
+
+
+def test_a_refused_curve_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "curve.csv"
+    arguments = ["curve", "tanh(x)", "--c", "0.001,1", "--gamma", "0.2", "--simulate", "100", "--output", str(output)]
+    assert main(arguments) == BAD_INPUT
+    assert "n: got 100" in capsys.readouterr().err
+    assert not output.exists()
