@@ -9,6 +9,7 @@ from scipy import special
 
 from hermite_rmt.codegen import Kernel
 from hermite_rmt.codegen.ball import BallFunction
+from hermite_rmt.codegen.roots import enclose_root
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.flint_context import flint_precision
 
@@ -178,3 +179,12 @@ def test_special_functions_at_any_precision():
             assert value.real(flint.arb(0.5)).overlaps(
                 flint.arb(str(sympy.N(expression.subs(X, R(1, 2)), 40)) + " +/- 1e-38")
             )
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_roots_are_enclosed_by_a_change_of_sign(index):
+    """x^39 - 3x + 1 has a root 1/3 + 8e-20, where SymPy's own refinement takes thousands of steps."""
+    polynomial = X**39 - 3 * X + 1
+    lower, upper = (R(end.numerator, end.denominator) for end in enclose_root(sympy.CRootOf(polynomial, index), 400))
+    assert polynomial.subs(X, lower) * polynomial.subs(X, upper) < 0
+    assert 0 < upper - lower <= min(abs(lower), abs(upper)) / 2**400

@@ -143,6 +143,7 @@ def test_doubles_are_floats():
         (sympy.log(X), "complex on an interval"),
         (sympy.tan(X), "not integrable"),
         (sympy.DiracDelta(X), "DiracDelta"),
+        (sympy.sin(1 / X), "oscillates without end as x -> 0"),
         (sympy.Piecewise((1, X > 0)), "undefined on an interval"),
     ],
 )
@@ -216,6 +217,10 @@ def test_periodic_and_searched_breakpoints():
     for point in (low, high):
         x = point.mpf(300)
         assert abs(x.context.exp(x) - 2 - x) < x.context.ldexp(1, -290)
+
+
+def test_an_interval_of_zeros_is_no_breakpoint():
+    assert len(breakpoints(sympy.Max(0, X) ** R(1, 3) - sympy.log(1 + sympy.exp(X)), -15, 15)) == 1
 
 
 def test_pieces_are_free_of_kinks():
