@@ -28,8 +28,11 @@ _HOMES = {
     "SolveError": "core.solution",
     "Vector": "equivalents.ensembles",
     "Verdict": "theory.check",
+    "best_linear_part": "study.inverse",
     "check": "theory.check",
     "compare": "study.compare",
+    "crossing_curve": "study.crossings",
+    "crossings": "study.crossings",
     "deterministic_equivalent": "theory.equivalent",
     "dimensions": "equivalents.ensembles",
     "linearise": "simulation.linearise",
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
     from hermite_rmt.hermite.nonlinearity import Nonlinearity
     from hermite_rmt.simulation.linearise import linearise
     from hermite_rmt.study.compare import compare
+    from hermite_rmt.study.crossings import crossing_curve, crossings
+    from hermite_rmt.study.inverse import best_linear_part
     from hermite_rmt.study.sweep import sweep
     from hermite_rmt.theory.attention import Attention
     from hermite_rmt.theory.check import Verdict, check
@@ -70,8 +75,11 @@ __all__ = [
     "SolveError",
     "Vector",
     "Verdict",
+    "best_linear_part",
     "check",
     "compare",
+    "crossing_curve",
+    "crossings",
     "deterministic_equivalent",
     "dimensions",
     "linearise",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -96,3 +97,74 @@ def test_degrees_of_freedom_of_regression_and_their_ends() -> None:
         assert (np.diff(falling) < 0).all()
     # gamma (1 - gamma m) -> lim tr(A^T A)/n^2 = nu + a_1^2/c for d = 0
     assert 1e20 * hr.Attention(a1=0.6, nu=0.5).degrees_of_freedom(2, 1e20) == pytest.approx(0.5 + 0.18, rel=1e-12)
+
+
+def test_three_crossings_along_the_aspect_ratio() -> None:
+    left = hr.Attention(a1="0.46", nu="3.8", overlaps=hr.Overlaps.aligned("5.7", "-1.8"))
+    right = hr.LinearRegression(mu_mu="5.7")
+    found = hr.crossings(left, right, "c", (1e-2, 1e2), gamma="0.022")
+    assert len(found) == 3
+    assert [one.rising for one in found] in ([True, False, True], [False, True, False])
+    for one in found:
+        difference = left.error(one.value, "0.022", digits=30) - right.error(one.value, "0.022", digits=30)
+        assert abs(difference) < 1e-11 * one.error
+
+
+@pytest.mark.parametrize(("nu", "c", "count"), [(2, 1, 1), (1, "0.5", 1), (1, 2, 0), (5, "0.5", 0)])
+def test_none_or_one_crossing_along_gamma(nu: int, c: Any, count: int) -> None:
+    left, right = hr.Attention(a1="0.1", nu=nu), hr.LinearRegression()
+    found = hr.crossings(left, right, "gamma", (1e-4, 1e2), c=c)
+    assert len(found) == count
+    for one in found:
+        assert not one.rising
+        assert left.error(c, one.value) == pytest.approx(right.error(c, one.value), rel=1e-11)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0])
+def test_crossing_along_the_energy_has_a_closed_form(gamma: float) -> None:
+    """a_1 = d = 0, c = 1: E = D - D^3/(3 D^2 + gamma/nu), D^3 = (gamma/nu)(1 - D) depend on gamma/nu alone."""
+    found = hr.crossings(partial(hr.Attention, a1=0), hr.LinearRegression(), "nu", (0.01, 100), c=1, gamma=gamma)
+    (one,) = found
+    D = one.error
+    for _ in range(200):  # E(D) = target by fixed steps: E increases with D
+        beta = D**3 / (1 - D)
+        D += 0.5 * (one.error - (D - D**3 / (3 * D * D + beta)))
+    beta = D**3 / (1 - D)
+    assert beta == pytest.approx(gamma / one.value, rel=1e-9)
+    assert one.error == pytest.approx(hr.LinearRegression().error(1, gamma), rel=1e-11)
+
+
+def test_crossing_curve_holds_the_crossings_of_its_rows() -> None:
+    left, right = partial(hr.Attention, a1=0), hr.LinearRegression()
+    curve = hr.crossing_curve(left, right, "nu", (0.01, 100), "gamma", [0.1, 0.5], c=2)
+    expected = [
+        (g, one.value) for g in (0.1, 0.5) for one in hr.crossings(left, right, "nu", (0.01, 100), c=2, gamma=g)
+    ]
+    assert expected
+    assert list(zip(curve.gamma.values.tolist(), curve.nu.values.tolist(), strict=True)) == expected
+    both = hr.crossing_curve(hr.Attention, right, "nu", (0.5, 100), "a1", [0.0, 0.3], c=2, gamma=0.1)
+    assert set(both.a1.values.tolist()) <= {0.0, 0.3}
+
+
+def test_crossings_name_what_they_refuse() -> None:
+    models = hr.Attention(a1=0, nu=1), hr.LinearRegression()
+    with pytest.raises(ValueError, match="c: got None"):
+        hr.crossings(*models, "gamma", (0.1, 1))
+    with pytest.raises(ValueError, match="gamma: got 1; allowed: nothing"):
+        hr.crossings(*models, "gamma", (0.1, 1), c=1, gamma=1)
+    with pytest.raises(ValueError, match="values: got"):
+        hr.crossings(*models, "c", (1, 0.1), gamma=1)
+    with pytest.raises(TypeError, match="a function of nu"):
+        hr.crossings(*models, "nu", (1, 2), c=1, gamma=1)
+
+
+def test_best_linear_part_is_a_minimum() -> None:
+    overlaps = hr.Overlaps.aligned(2, 1)
+    best = hr.best_linear_part(1, c=1, gamma=1, overlaps=overlaps, diagonal="0.5")
+    model = hr.Attention(a1=best.a1, nu=1, overlaps=overlaps, diagonal="0.5")
+    assert abs(model.derivative("a1", 1, 1)) < 1e-12
+    others = hr.Attention(a1=np.linspace(-1, 1, 301), nu=1, overlaps=overlaps, diagonal="0.5").error(1, 1)
+    assert best.error <= others.min()
+    # both ends happen
+    assert hr.best_linear_part(1, c=0.5, gamma=0.1).share == 0
+    assert hr.best_linear_part(1, c=2, gamma=0.01).share == 1

@@ -129,7 +129,7 @@ def test_pairs_of_crossings_between_scanned_points_are_found(centre: float, half
     second = Curve(lambda x: 0.5 + half_width**2 + 0 * x)
     found = crossings(first, second, (np.exp(-3), np.exp(3)), 1.0, "equal")
     np.testing.assert_allclose(
-        np.log([point.c for point in found]), [centre - half_width, centre + half_width], rtol=1e-7
+        np.log([point.value for point in found]), [centre - half_width, centre + half_width], rtol=1e-7
     )
     assert [point.rising for point in found] == [False, True]
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import brentq, minimize_scalar
 
+from hermite_rmt.study.crossings import SCAN_POINTS, Crossing, sign_changes
 from hermite_rmt.study.grid import OBSERVABLES, Grid, labelled, require_scalar
 from hermite_rmt.study.provenance import provenance
 from hermite_rmt.study.scale import Scale, scaled_theory
-
-SCAN_POINTS = 400
-ROUNDING = 1e-12  # relative difference of two errors that double precision does not resolve
 
 
 def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -> xr.Dataset:
@@ -77,21 +74,10 @@ def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -
     return data.assign(_crossing_table(table))
 
 
-@dataclass(frozen=True)
-class Crossing:
-    """Where two curves have one error, at c; `rising` says that the first has the larger error just above c."""
-
-    c: float
-    error: float
-    rising: bool
-
-
 def crossings(first: Any, second: Any, c_range: tuple[float, float], gamma: float, scale: Scale) -> list[Crossing]:
     """Return all crossings of the error curves of two models along c, in order.
 
-    The difference of the two errors is scanned on `SCAN_POINTS` logarithmically spaced points. Where it comes close
-    to 0 between them without changing sign it is minimised first, so that a pair of crossings between two points is
-    found as well. Curves that agree to rounding on an interval do not cross there.
+    The scan has `SCAN_POINTS` logarithmically spaced points; see `sign_changes`.
     """
 
     def errors(log_c: Any) -> tuple[Any, Any]:
@@ -99,46 +85,11 @@ def crossings(first: Any, second: Any, c_range: tuple[float, float], gamma: floa
         one, other = (scaled_theory(model, c, gamma, scale)["error"] for model in (first, second))
         return one, other
 
-    def difference(log_c: Any) -> Any:
-        one, other = errors(log_c)
-        return one - other
-
-    def resolved(log_c: np.ndarray) -> np.ndarray:
-        one, other = errors(log_c)
-        return np.where(np.abs(one - other) <= ROUNDING * np.maximum(one, other), 0.0, one - other)
-
     low, high = np.log(c_range)
     if low == high:
         return []
-    points = np.linspace(low, high, SCAN_POINTS)
-    values = resolved(points)
-    points = np.sort([*points, *_near_misses(difference, points[values != 0], values[values != 0])])
-    values = resolved(points)
-    points, values = points[values != 0], values[values != 0]
-    found = []
-    for k in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
-        root = brentq(difference, points[k], points[k + 1], xtol=1e-14)
-        found.append(Crossing(float(np.exp(root)), float(errors(root)[0]), bool(values[k + 1] > 0)))
-    return found
-
-
-def _near_misses(difference: Callable[[Any], Any], points: np.ndarray, values: np.ndarray) -> list[float]:
-    """Return where |difference| is smallest beside each point where it is smaller than at both neighbours."""
-    size, sign = np.abs(values), np.sign(values)
-    dips = [
-        k
-        for k in range(1, len(points) - 1)
-        if sign[k - 1] == sign[k] == sign[k + 1] and size[k] <= min(size[k - 1], size[k + 1])
-    ]
-    return [
-        minimize_scalar(
-            lambda x, k=k: float(sign[k] * difference(x)),
-            bounds=(points[k - 1], points[k + 1]),
-            method="bounded",
-            options={"xatol": 1e-9},
-        ).x
-        for k in dips
-    ]
+    found = sign_changes(errors, np.linspace(low, high, SCAN_POINTS))
+    return [replace(crossing, value=float(np.exp(crossing.value))) for crossing in found]
 
 
 def _labels(models: Sequence[Any]) -> list[str]:
@@ -159,7 +110,7 @@ def _crossing_table(rows: Sequence[tuple[str, str, float, Crossing]]) -> dict[st
         "crossing_first": [first for first, _, _, _ in rows],
         "crossing_second": [second for _, second, _, _ in rows],
         "crossing_gamma": [gamma for _, _, gamma, _ in rows],
-        "crossing_c": [crossing.c for _, _, _, crossing in rows],
+        "crossing_c": [crossing.value for _, _, _, crossing in rows],
         "crossing_error": [crossing.error for _, _, _, crossing in rows],
         "crossing_rising": [crossing.rising for _, _, _, crossing in rows],
     }
