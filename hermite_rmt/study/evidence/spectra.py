@@ -12,7 +12,6 @@ import xarray as xr
 
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
 from hermite_rmt.hermite import Nonlinearity
-from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.simulation.spectra import gram_eigenvalues, kernel_eigenvalues
