@@ -24,6 +24,8 @@ _WRAPPING = re.compile(r"\\displaystyle\s*")
 # Browsers know no mathvariant but normal: the letters have code points of their own
 _VARIANT = re.compile(r'<(m[in]) mathvariant="(bold|script|double-struck)">(\w)</\1>')
 _DIGITS = ["ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"]
+# The converter takes infinity for an operator, which sets it apart
+_INFINITY = re.compile(r"<mo>(&#x0*221E;|\u221e)</mo>")
 _PUNCTUATION = re.compile(r"[,.;:!?)\]]+")
 
 
@@ -41,7 +43,8 @@ def _letter(match: re.Match[str]) -> str:
 def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
     """Return MathML for LaTeX; what cannot be converted is a warning, and so fails the build."""
     try:
-        return _VARIANT.sub(_letter, convert(_WRAPPING.sub("", latex).strip(), display=display))
+        shown = convert(_WRAPPING.sub("", latex).strip(), display=display)
+        return _VARIANT.sub(_letter, _INFINITY.sub(r"<mi>\1</mi>", shown))
     except Exception as error:
         LOGGER.warning("mathematics cannot be shown: %s (%s)", latex, error, location=node)
         return f"<code>{latex}</code>"

@@ -36,7 +36,7 @@ a1, sigma = sp.symbols("a1 sigma", real=True)
 L = sp.Matrix([[gamma, -c * a1, 0], [-c * a1, 0, -c], [0, -c, 0]])
 Phi = sp.Matrix([[0, c * a1, 0], [c * a1, 0, 0], [0, 0, c]])
 P = sp.Matrix([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
-L, Phi, P
+sp.Tuple(L, Phi, P)
 
 # %% [markdown]
 # Solved by iteration from $\gamma = \infty$, where $g \to L^{-1}$ is known, at $c = 1/2$, $a_1 = 0.6$, $\nu = 0.5$, $\gamma = 1$. The
