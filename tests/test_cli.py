@@ -13,7 +13,9 @@ import pytest
 import hermite_rmt as hr
 from hermite_rmt.cli import BAD_INPUT, DONE, FAILED, INTERRUPTED, main
 from hermite_rmt.cli.axes import decimal_text, read_axis
+from hermite_rmt.cli.commands import figures as figures_command
 from hermite_rmt.core.numbers import exact_text
+from hermite_rmt.figures import evidence
 from hermite_rmt.figures.gallery import GALLERY
 
 TANH = "tanh(x)"
@@ -212,6 +214,19 @@ def test_figures_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None
     code, out, _ = run(capsys, "figures")
     assert code == DONE
     assert [line.split()[0] for line in out.splitlines()[1:]] == list(GALLERY)
+
+
+def test_all_figures_go_on_without_the_pretrained_model(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    chosen = {name: GALLERY[name] for name in ("pretrained", "spectrum")}
+    monkeypatch.setattr(figures_command, "GALLERY", chosen)
+    monkeypatch.setattr(evidence, "MODEL_PACKAGE", "no_such_package")
+    code, out, err = run(capsys, "figures", "--all", "--directory", str(tmp_path))
+    assert code == DONE
+    assert err.startswith("pretrained: left out")
+    assert "spectrum.png" in out
+    assert run(capsys, "figures", "pretrained")[0] == BAD_INPUT
 
 
 def test_figures_makes_the_named_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

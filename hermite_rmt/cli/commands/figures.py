@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from hermite_rmt.cli.output import print_columns, progress_bar
+from hermite_rmt.figures.evidence import MissingModelError
 from hermite_rmt.figures.gallery import GALLERY
 
 
 def run(names: Sequence[str], everything: bool, directory: Path) -> None:
-    """Make the named figures, or list what there is.
+    """Make the named figures, or list what there is; of all, those whose model is not installed are left out.
 
     Raises
     ------
@@ -23,5 +25,12 @@ def run(names: Sequence[str], everything: bool, directory: Path) -> None:
     if not names and not everything:
         print_columns(("name", "what it shows"), [(name, str(make.__doc__)) for name, make in GALLERY.items()])
     for name in GALLERY if everything else names:
-        for path in GALLERY[name](progress_bar).save(directory, name):
+        try:
+            drawn = GALLERY[name](progress_bar)
+        except MissingModelError as missing:
+            if not everything:
+                raise
+            print(f"{name}: left out, {missing}", file=sys.stderr)
+            continue
+        for path in drawn.save(directory, name):
             print(path)
