@@ -21,6 +21,7 @@ from hermite_rmt.solvers.attention_derivatives import error_derivative, error_de
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
+from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
@@ -174,6 +175,10 @@ class Attention(Model):
             skip=one_number(self._skip),
         )
         return estimates if gammas.shape else estimates[0]
+
+    def spectrum(self, c: Any) -> AttentionSpectrum:
+        """Return the limiting spectra of A^T A/n and of K at one aspect ratio; see `AttentionSpectrum`."""
+        return AttentionSpectrum(self, c)
 
     def describe(self) -> dict[str, str]:
         """Return the model and its parameters as plain text, with the nonlinearity where there is one."""

@@ -1,0 +1,135 @@
+"""The limiting spectra of attention: of the Gram matrix A^T A/n and of the kernel K."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+
+from hermite_rmt.core.derived import exact_expression
+from hermite_rmt.core.numbers import read_digits
+from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.equivalents.ensembles import GOE, Gaussian, dimensions
+from hermite_rmt.solvers.attention_complex import spectral_density
+from hermite_rmt.solvers.attention_edges import spectral_edges
+from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
+
+if TYPE_CHECKING:
+    from hermite_rmt.theory.attention import Attention
+
+DOUBLE_DIGITS = 17
+_SYMBOLS = sympy.symbols("a1 kappa eta c")
+
+
+@cache
+def matrices() -> dict[str, DeterministicEquivalent]:
+    """Return the engine's equivalents of the Gram matrix A^T A/n and of the linearised kernel K, without signal."""
+    n, p = dimensions("n p")
+    a1, kappa, eta, c = _SYMBOLS
+    Z = Gaussian("Z", p, n)
+    K = a1 * Z.T * Z / p + kappa * sympy.Identity(n) + sympy.sqrt(eta / c) * GOE("W", n)
+    expressions = {"gram": K.T * Z.T * Z * K / n, "kernel": K}
+    return {name: deterministic_equivalent(matrix, ratios={p: c * n}) for name, matrix in expressions.items()}
+
+
+class AttentionSpectrum:
+    """The limiting eigenvalues of A^T A/n and of K for one model at one aspect ratio.
+
+    Signal and weights have finite rank: they move single eigenvalues, not these laws.
+
+    Parameters
+    ----------
+    model : `Attention` with scalar parameters
+    c : p/n, a positive number
+
+    Raises
+    ------
+    ValueError
+        If `c` or a parameter is an array, or c is not positive.
+
+    >>> from hermite_rmt import Attention
+    >>> spectrum = AttentionSpectrum(Attention(a1="0.6", nu="0.5"), c="0.5")
+    >>> spectrum.atom(), spectrum.edges(digits=12)
+    (0.5, (mpf('0.0146302130246'), mpf('25.9131343890')))
+    """
+
+    def __init__(self, model: Attention, c: Any) -> None:
+        parameters = {"c": Parameter(c, "c").require_positive(), **model.parameters(), **model.derived()}
+        for name, parameter in parameters.items():
+            if parameter.shape:
+                raise ValueError(f"{name}: got an array of shape {parameter.shape}; allowed: one number")
+        self._parameters = parameters
+        self._reals = {name: parameter.reals.item() for name, parameter in parameters.items()}
+
+    def density(self, x: Any) -> Any:
+        """Return the density of the eigenvalues of A^T A/n at x > 0, without its atom; nan at most at an edge."""
+        points = Parameter(x, "x").require_positive()
+        names = ("c", "a1", "nu", "eta", "kappa")
+        arrays = [np.full(points.floats.size, float(self._parameters[name].floats)) for name in names]
+        values = np.asarray(spectral_density(points.floats.ravel(), *arrays)).reshape(points.shape)
+        return values if points.shape else float(values)
+
+    def kernel_density(self, x: Any) -> Any:
+        """Return the density of the eigenvalues of K at real x (Cheng, Singer 2013), without an atom.
+
+        Where f is linear and c < 1, K has an atom of mass 1 - c at kappa = diagonal + skip - a_1.
+
+        Notes
+        -----
+        K is kappa + a_1 G + sigma W with G Marchenko-Pastur and W a free semicircle, so its transform
+        h(z) = int 1/(z - x) satisfies z = 1/h + kappa + sigma^2 h + a_1/(1 - a_1 h/c), a cubic in 1/h. For real z it
+        has a real root beyond the pole, and the others are a complex pair exactly inside the spectrum: h is one of
+        them.
+        """
+        points = Parameter(x, "x")
+        c, a1, eta, kappa = (float(self._parameters[name].floats) for name in ("c", "a1", "eta", "kappa"))
+        slope, variance, shifted = a1 / c, eta / c, points.floats.ravel() - kappa
+        companion = np.zeros((shifted.size, 3, 3))
+        companion[:, 1, 0] = companion[:, 2, 1] = 1.0
+        companion[:, 0, 2] = slope * variance
+        companion[:, 1, 2] = -(variance + shifted * slope)
+        companion[:, 2, 2] = shifted + slope - a1
+        roots = np.linalg.eigvals(companion).astype(complex)
+        pair = np.take_along_axis(roots, np.abs(roots.imag).argmax(axis=1)[:, None], axis=1)[:, 0]
+        inside = pair.imag != 0
+        values = np.where(inside, np.abs((1 / np.where(inside, pair, 1.0)).imag) / np.pi, 0.0)
+        return values.reshape(points.shape) if points.shape else float(values[0])
+
+    def edges(self, digits: int | None = None) -> tuple[Any, ...]:
+        """Return the positive edges of the spectrum of A^T A/n, increasing; an odd number: it starts at 0.
+
+        Raises
+        ------
+        ArithmeticError
+            If two edges are about to merge.
+        """
+        count = read_digits(digits)
+        found = spectral_edges(self._reals, count or DOUBLE_DIGITS)
+        return found if count else tuple(float(edge) for edge in found)
+
+    def atom(self) -> float:
+        """Return the mass of A^T A/n at 0: max(0, 1 - c), the rank of X.
+
+        K itself is singular only where f is linear and -kappa/a_1 = 0 is at the Marchenko-Pastur atom: then the atom
+        is the same.
+        """
+        return max(0.0, 1.0 - float(self._parameters["c"].floats))
+
+    def moments(self, count: int, of: str = "gram") -> list[Any]:
+        """Return lim tr M^k/n for k = 0, ..., count, exact: M = A^T A/n for "gram", K for "kernel".
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not a rational number, or `of` is neither.
+
+        >>> from hermite_rmt import Attention
+        >>> AttentionSpectrum(Attention(a1="3/5", nu="1/2"), c=2).moments(2)
+        [1, 17/25, 5617/2500]
+        """
+        if of not in ("gram", "kernel"):
+            raise ValueError(f"of: got {of!r}; allowed: 'gram' or 'kernel'")
+        values = {symbol: exact_expression(self._reals[str(symbol)]) for symbol in _SYMBOLS}
+        return matrices()[of].moments(count, values)

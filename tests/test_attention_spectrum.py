@@ -1,0 +1,63 @@
+"""Spectra of attention: mass and moments of the densities against the engine, and a finite matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hermite_rmt as hr
+from hermite_rmt.simulation.features import AttentionFeatures
+from hermite_rmt.simulation.seeds import child_seed
+from hermite_rmt.simulation.spectra import gram_eigenvalues, kernel_eigenvalues
+from hermite_rmt.simulation.tokens import token_model
+
+CASES = [("0.6", "0.5", "0.5", 0), ("-0.6", "0.9", 2, "0.3"), (0, 1, 3, 0)]
+
+
+def between(low: float, high: float, count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights that are exact enough with square roots at both ends."""
+    angle = (np.arange(count) + 0.5) * np.pi / count
+    return (low + high) / 2 - (high - low) / 2 * np.cos(angle), (high - low) / 2 * np.sin(angle) * np.pi / count
+
+
+@pytest.mark.parametrize(("a1", "nu", "c", "diagonal"), CASES)
+def test_densities_have_the_moments_of_the_engine(a1: Any, nu: Any, c: Any, diagonal: Any) -> None:
+    spectrum = hr.Attention(a1=a1, nu=nu, diagonal=diagonal).spectrum(c)
+    edges = (0.0, *spectrum.edges()) if len(spectrum.edges()) % 2 else spectrum.edges()
+    gram = np.zeros(4)
+    for low, high in zip(edges[::2], edges[1::2], strict=True):
+        # in the cube root: densities diverge as x^(-1/2) or x^(-2/3) at 0
+        root, weights = between(low ** (1 / 3), high ** (1 / 3))
+        mass = spectrum.density(root**3) * 3 * root**2 * weights
+        gram += [np.sum(mass * root ** (3 * k)) for k in range(4)]
+    gram[0] += spectrum.atom()
+    assert gram == pytest.approx([float(value) for value in spectrum.moments(3)], rel=1e-6)
+    x, weights = between(-20.0, 20.0, 40000)
+    kernel = [np.sum(spectrum.kernel_density(x) * x**k * weights) for k in range(4)]
+    assert kernel == pytest.approx([float(v) for v in spectrum.moments(3, of="kernel")], rel=1e-4, abs=1e-4)
+
+
+def test_histograms_of_a_finite_matrix() -> None:
+    n, p = 600, 300
+    f = hr.Nonlinearity("tanh(x)")
+    tokens = token_model(n, p, None, (None, None, None), None, "gaussian").draw(
+        child_seed(np.random.SeedSequence(5), 0)
+    )
+    features, spectrum = AttentionFeatures(f), hr.Attention(f).spectrum(p / n)
+    gram, kernel = gram_eigenvalues(features(tokens)), kernel_eigenvalues(tokens, features)
+    _, high = spectrum.edges()
+    assert np.sum(gram == 0) == n - p == spectrum.atom() * n
+    for levels, density, end in ((gram, spectrum.density, high), (kernel, spectrum.kernel_density, kernel[-1] + 1)):
+        for level in np.quantile(levels, (0.6, 0.7, 0.8, 0.9)):
+            x, weights = between(level, end)
+            # rigid eigenvalues: the counts differ by a few of n
+            assert np.sum(density(x) * weights) == pytest.approx(np.mean(levels > level), abs=10 / n)
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match="a1: got an array"):
+        hr.Attention(a1=[0.1, 0.2], nu=1).spectrum(1)
+    with pytest.raises(ValueError, match="of: got 'A'"):
+        hr.Attention(a1=0, nu=1).spectrum(1).moments(2, of="A")
