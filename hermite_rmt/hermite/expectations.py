@@ -89,6 +89,8 @@ def _energy_of_source(source: Source, digits: int | None) -> Any:
     if key not in source.cache:
         integrand = source.integrand  # parameters without values are refused here
         exact = None if source.closed_square is None else source.closed_square.values(0, digits)
+        if exact is not None:
+            _require_mean(source)
         if exact is None:
             from hermite_rmt.hermite import quadrature
 
@@ -99,6 +101,12 @@ def _energy_of_source(source: Source, digits: int | None) -> Any:
                 raise _without_energy(source, error) from error
         source.cache[key] = _plain(exact[0], digits)
     return source.cache[key]
+
+
+def _require_mean(source: Source) -> None:
+    """Have a mean that is no closed form computed: f^2 does not show where f is complex, as sqrt(100 - x^2) is."""
+    if source.closed is None:
+        _of_source(source, 0, None)
 
 
 def _without_energy(source: Source, error: ValueError) -> ValueError:
@@ -186,6 +194,7 @@ def certified_energy(function: LessMeans, digits: int | None) -> Ball:
     wanted = digits or CERTIFIED_DIGITS
     exact = _enclosed(function.closed_form_nu(), wanted)
     if exact is not None:
+        _require_mean(function.source)
         return exact
     if not function.means:
         return _energy_ball(function.source, wanted)

@@ -19,6 +19,8 @@ X = sympy.Symbol("x", real=True)
 
 # generic points (no simple fraction, no multiple of pi) where a callable's precision is probed
 _PROBES = ("-2.718390214", "-0.577123851", "0.318640217", "1.414930871", "3.140261133")
+# Off every breakpoint people write, on both sides, out to where the Gaussian weight has fallen to 1e-8
+_REALITY_PROBES = tuple(f"{sign}{k / 2 + 0.2137:.4f}" for k in range(12) for sign in ("", "-"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +164,22 @@ class Integrand:
             if here == near and here != far:
                 return False
         return True
+
+    def complex_point(self) -> tuple[Any, Any] | None:
+        """Return a point where f is found to be complex, with its value there, or None.
+
+        Squares and closed forms of f do not show it: sqrt(x)^2 is x.
+        """
+        context = local_context(100)
+        evaluate = self.multiprecision(100)
+        for text in _REALITY_PROBES:
+            try:
+                value = context.convert(evaluate(context.mpf(text)))
+            except Exception:  # undefined there; whoever integrates says so
+                continue
+            if abs(value.imag) > 1e-20 * abs(value):
+                return context.mpf(text), value
+        return None
 
     def squared(self) -> Integrand:
         """Return the integrand f^2."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 
+from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import ComputedReal, RationalReal, read_real
 from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.writing import write
@@ -69,7 +70,7 @@ class Source:
 
     @cached_property
     def integrand(self) -> Integrand:
-        """The integrand of quadrature; a ValueError where parameters have no values."""
+        """The integrand of quadrature; a ValueError where parameters have no values or f is complex."""
         if self.expression is None:
             assert self.function is not None
             return Integrand.of_callable(self.function, self.breakpoints, self.name)
@@ -79,21 +80,32 @@ class Source:
                 f"{self.name}: the parameters {names} have no values; allowed: closed forms only, or give the values "
                 f"with substitute({{'{self.parameters[0]}': ...}})"
             )
+        if self._complex_point is not None:
+            point, value = (str(local_context(30).convert(number)) for number in self._complex_point)
+            raise ValueError(f"f: got {self.name}, which is complex, f({point}) = {value}; allowed: a real function")
         return Integrand.of_expression(self.expression, self.breakpoints, self.name)
+
+    @cached_property
+    def _complex_point(self) -> tuple[Any, Any] | None:
+        return Integrand.of_expression(self.expression, self.breakpoints, self.name).complex_point()
+
+    @cached_property
+    def _is_complex(self) -> bool:
+        return not self.parameters and self._complex_point is not None
 
     @cached_property
     def closed(self) -> Any:
         """The closed form of its coefficients (`closed_form.ClosedForm`), or None."""
         from hermite_rmt.hermite.closed_form import ClosedForm
 
-        return None if self.expression is None else ClosedForm.of(self.expression)
+        return None if self.expression is None or self._is_complex else ClosedForm.of(self.expression)
 
     @cached_property
     def closed_square(self) -> Any:
         """The closed form of f^2, or None; that of |cos x| is found through cos(x)^2."""
         from hermite_rmt.hermite.closed_form import ClosedForm
 
-        if self.expression is None:
+        if self.expression is None or self._is_complex:
             return None
         return ClosedForm.of(self.expression**2) if self.closed is None else self.closed.squared()
 
