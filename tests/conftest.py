@@ -5,6 +5,7 @@ from importlib import resources
 
 import mpmath
 import pytest
+import scipy.linalg  # noqa: F401  NumPy's and SciPy's BLAS are limited below, so both must be loaded by then
 from hypothesis import HealthCheck, Phase, settings
 from threadpoolctl import threadpool_limits
 
