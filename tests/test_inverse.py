@@ -150,7 +150,7 @@ def test_crossings_name_what_they_refuse() -> None:
     models = hr.Attention(a1=0, nu=1), hr.LinearRegression()
     with pytest.raises(ValueError, match="c: got None"):
         hr.crossings(*models, "gamma", (0.1, 1))
-    with pytest.raises(ValueError, match="gamma: got 1; allowed: nothing"):
+    with pytest.raises(ValueError, match="allowed: nothing, it is the parameter"):
         hr.crossings(*models, "gamma", (0.1, 1), c=1, gamma=1)
     with pytest.raises(ValueError, match="values: got"):
         hr.crossings(*models, "c", (1, 0.1), gamma=1)
@@ -168,3 +168,14 @@ def test_best_linear_part_is_a_minimum() -> None:
     # both ends happen
     assert hr.best_linear_part(1, c=0.5, gamma=0.1).share == 0
     assert hr.best_linear_part(1, c=2, gamma=0.01).share == 1
+
+
+def test_crossings_at_equal_trace_norm_do_not_see_the_scale_of_f() -> None:
+    right = hr.LinearRegression(mu_mu=1)
+    overlaps = hr.Overlaps.aligned(1, 1)
+    once, ten_times = (
+        hr.crossings(hr.Attention(a1=a1, nu=nu, overlaps=overlaps), right, "c", (0.1, 10), gamma=1, scale="trace")
+        for a1, nu in (("0.46", "0.5"), ("4.6", 50))
+    )
+    assert once
+    assert [x.value for x in once] == pytest.approx([x.value for x in ten_times], rel=1e-9)

@@ -11,6 +11,7 @@ import xarray as xr
 from scipy.optimize import brentq, minimize_scalar
 
 from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.study.scale import Scale, scaled_theory
 
 SCAN_POINTS = 400
 ROUNDING = 1e-12  # relative difference of two errors that double precision does not resolve
@@ -28,7 +29,14 @@ class Crossing:
 
 
 def crossings(
-    left: Any, right: Any, parameter: str, values: Sequence[Any], *, c: Any = None, gamma: Any = None
+    left: Any,
+    right: Any,
+    parameter: str,
+    values: Sequence[Any],
+    *,
+    c: Any = None,
+    gamma: Any = None,
+    scale: Scale = "equal",
 ) -> list[Crossing]:
     """Return all E_left = E_right along one parameter, in increasing order.
 
@@ -40,6 +48,7 @@ def crossings(
     values : increasing numbers, the points of the scan; two numbers are the ends of one of `SCAN_POINTS` points,
         geometric along c and gamma
     c, gamma : numbers; the one that is the parameter is left out
+    scale : of the features, as for `compare`
 
     Returns
     -------
@@ -59,8 +68,10 @@ def crossings(
     >>> round(found.value, 6), found.rising
     (2.159435, False)
     """
-    fixed = {name: value for name, value in (("c", c), ("gamma", gamma)) if value is not None}
-    errors = _errors(left, right, parameter, fixed)
+    if scale not in ("equal", "trace"):
+        raise ValueError(f"scale: got {scale!r}; allowed: 'equal' or 'trace'")
+    fixed = {name: Parameter(value, name).floats for name, value in (("c", c), ("gamma", gamma)) if value is not None}
+    errors = _errors(left, right, parameter, fixed, scale)
     points = _scan_points(parameter, values)
     if parameter not in ("c", "gamma"):
         return sign_changes(errors, points)
@@ -78,12 +89,13 @@ def crossing_curve(
     *,
     c: Any = None,
     gamma: Any = None,
+    scale: Scale = "equal",
 ) -> xr.Dataset:
     """Return the curve E_left = E_right in the plane of two parameters, as all `crossings` of each row of `other`.
 
     Parameters
     ----------
-    left, right, parameter, values, c, gamma : as for `crossings`; functions take both parameters by name
+    left, right, parameter, values, c, gamma, scale : as for `crossings`; functions take both parameters by name
     other, other_values : the second parameter and its values, one row each
 
     Returns
@@ -105,7 +117,7 @@ def crossing_curve(
             place[other] = value
         else:
             first, second = (_with(model, {other: value}) for model in (left, right))
-        rows += [(value, found) for found in crossings(first, second, parameter, values, **place)]
+        rows += [(value, found) for found in crossings(first, second, parameter, values, scale=scale, **place)]
     return xr.Dataset(
         {
             other: ("crossing", np.array([value for value, _ in rows], dtype=float)),
@@ -162,7 +174,7 @@ def _near_misses(difference: Callable[[Any], Any], points: np.ndarray, values: n
     ]
 
 
-def _errors(left: Any, right: Any, parameter: str, fixed: Mapping[str, Any]) -> Errors:
+def _errors(left: Any, right: Any, parameter: str, fixed: Mapping[str, Any], scale: Scale) -> Errors:
     for name in ("c", "gamma"):
         if (name in fixed) == (name == parameter):
             allowed = "nothing, it is the parameter" if name == parameter else "a positive number"
@@ -175,7 +187,7 @@ def _errors(left: Any, right: Any, parameter: str, fixed: Mapping[str, Any]) -> 
         models = (
             (left, right) if parameter in ("c", "gamma") else (_built(m, parameter, value) for m in (left, right))
         )
-        one, other = (np.asarray(model.error(place["c"], place["gamma"])) for model in models)
+        one, other = (scaled_theory(model, place["c"], place["gamma"], scale)["error"] for model in models)
         return one, other
 
     return errors
