@@ -67,7 +67,7 @@ def test_sign_nonlinearity():
 
 
 def form_d(context, point, m, delta, tau):
-    """Scaled residuals of form (d) and q of Theorem 1, by sums over the roots of the cubic (derivations 06 and 07)."""
+    """Scaled residuals of form (d) and q of Theorem 1, as sums over roots of the cubic (derivations 06, 07)."""
     c, gamma, a1, eta, kappa, mm, mk, mq, kk, qq, kq = (
         point[name].mpf(context.prec) for name in ("c", "gamma", "a1", "eta", "kappa", *OVERLAPS)
     )
