@@ -26,6 +26,12 @@ _VARIANT = re.compile(r'<(m[in]) mathvariant="(bold|script|double-struck)">(\w)<
 _DIGITS = ["ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"]
 # The converter takes infinity for an operator, which sets it apart
 _INFINITY = re.compile(r"<mo>(&#x0*221E;|\u221e)</mo>")
+# It sets the exponent of a matrix on its closing bracket, unless braces hold the matrix together
+_MATRIX_WITH_EXPONENT = re.compile(r"(\\begin\{(\w*matrix)\}(?:(?!\\begin).)*?\\end\{\2\})(?=\s*[\^_])", re.DOTALL)
+# It knows no arg
+_ARG = re.compile(r"\\arg(?![a-zA-Z])")
+# It leaves the backslash of braces of a given size
+_BRACE = re.compile(r">\\([{}])</mo>")
 _PUNCTUATION = re.compile(r"[,.;:!?)\]]+")
 
 
@@ -43,8 +49,11 @@ def _letter(match: re.Match[str]) -> str:
 def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
     """Return MathML for LaTeX; what cannot be converted is a warning, and so fails the build."""
     try:
-        shown = convert(_WRAPPING.sub("", latex).strip(), display=display)
-        return _VARIANT.sub(_letter, _INFINITY.sub(r"<mi>\1</mi>", shown))
+        held = _MATRIX_WITH_EXPONENT.sub(r"{\1}", _ARG.sub(r"\\operatorname{arg}", _WRAPPING.sub("", latex)).strip())
+        shown = _BRACE.sub(r">\1</mo>", _INFINITY.sub(r"<mi>\1</mi>", convert(held, display=display)))
+        if ">\\" in shown:
+            raise ValueError("a command was left as it is")
+        return _VARIANT.sub(_letter, shown)
     except Exception as error:
         LOGGER.warning("mathematics cannot be shown: %s (%s)", latex, error, location=node)
         return f"<code>{latex}</code>"
