@@ -164,7 +164,7 @@ def test_large_exact_constants(hard_cases):
         (sympy.polygamma(1, X**2 + 1), lambda x: special.polygamma(1, x**2 + 1)),
         (sympy.besselj(0, X), special.j0),
     ],
-    ids=str,
+    ids=["LambertW", "expint", "Si", "erfinv", "polygamma", "besselj"],
 )
 def test_functions_numpy_lacks(expression, function):
     values = Kernel([X], [expression]).double(np.array(POINTS))[0]
