@@ -16,6 +16,7 @@ from hermite_rmt.solvers.attention_equations import chart, residuals, sums
 from hermite_rmt.solvers.attention_path import starts
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import At, apply, differentiate, refine
+from hermite_rmt.solvers.certified_system import box_around, contracts
 
 GUARD_BITS = 30
 ATTEMPTS = 4
@@ -82,26 +83,17 @@ def prove(
 ) -> At | None:
     """Return the equations on a box around x that contains exactly one solution, that of form (b); None if unproved.
 
-    Krawczyk: with N = x - C R(x) and X a box around x, if N + (1 - C J(X)) (X - x) is in the interior of X, then X
-    contains exactly one zero of R. R and J are balls: true for all parameters within theirs.
+    By Krawczyk's test (`contracts`); R and J are balls: true for all parameters within theirs.
     """
     one = numbers.number(1.0)
     centre = [numbers.number(entry) for entry in x]
     inverse = [[numbers.number(entry) for entry in row] for row in preconditioner]
     roots = chart(use_pair)(scaled.inputs, scaled.gamma, *centre)
     change = apply(inverse, list(residuals(scaled.inputs, scaled.gamma, roots, sums(scaled.inputs, roots))))
-    # twice as wide as Newton's step and the uncertain parameters ask for, and a last bit
-    ulp = numbers.number(2.0**-40) ** (numbers.precision // 40)
-    radii = [2 * abs(step) + (abs(entry) + ulp) * ulp for step, entry in zip(change, centre, strict=True)]
-    box = [numbers.ball(entry, radius) for entry, radius in zip(centre, radii, strict=True)]
+    box = box_around(centre, change, numbers)
     on_box = differentiate(scaled, use_pair, box, one)
-    columns = [apply(inverse, [equation.dense()[j] for equation in on_box.equations]) for j in range(3)]
-    for i in range(3):
-        image = centre[i] - change[i]
-        for j in range(3):
-            image += ((one if i == j else 0) - columns[j][i]) * (box[j] - centre[j])
-        if not box[i].contains_interior(image):
-            return None
+    if not contracts(centre, change, box, inverse, [equation.dense() for equation in on_box.equations]):
+        return None
     outside = on_box.roots.outside(scaled.inputs.shape.cbar.sqrt())
     signs = (*outside, on_box.roots.gain, on_box.integrals.I0, on_box.integrals.I1)
     return on_box if all(sign.value > 0 for sign in signs) else None

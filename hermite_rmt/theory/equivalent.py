@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -11,12 +12,15 @@ from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.theory.ball_system import BallSystem
 from hermite_rmt.theory.congruence import Congruence
 from hermite_rmt.theory.derived import DerivedEquations
 from hermite_rmt.theory.gram import gram_values
 from hermite_rmt.theory.point_solver import PointSolver, rounded
 from hermite_rmt.theory.values import read_number, results
 
+PROVED = "proved: the box contains exactly one solution of the equations of plain_pencil, whose unknowns these are"
+FOLLOWED = "not proved: that it is the physical branch; the branch was followed numerically"
 _GUARD = 6  # digits, for the step from one form of the pencil to the other
 
 
@@ -98,6 +102,70 @@ class DeterministicEquivalent(DerivedEquations):
     def _congruence(self) -> Congruence | None:
         """From the plain pencil, along which the branch is followed, to the self-adjoint one of `equations`."""
         return Congruence(self._plain_bulk, self.dyson) if self.dyson.pencil.self_adjoint else None
+
+    def certify(self, values: Mapping[Any, Any], digits: int = 30) -> Solution:
+        """Return balls for the trace and the unknowns of the Dyson equation of `plain_pencil`, at one real point.
+
+        Proved: the box of the unknowns contains exactly one solution of these equations (Krawczyk's test), for all
+        parameters within their enclosures, and the trace at that solution is in its ball. Not proved: that this
+        solution is the physical branch, which `solve` follows numerically; the notes say both.
+
+        Parameters
+        ----------
+        values : {symbol or its name: real number}
+        digits : decimal digits of the relative radius; where a value may be 0, its radius is at most 10^-(2 digits)
+            times the largest unknown
+
+        Returns
+        -------
+        Solution
+            Values are `Ball`s, `trace` among them. Outcome NOT_PROVED without values where the test does not close.
+            The unknowns of `solve` are those of the self-adjoint pencil where there is one: other numbers.
+
+        Raises
+        ------
+        ValueError
+            For arrays, complex numbers, numbers without an enclosure, missing or unknown symbols.
+        SolveError
+            As `trace`: at the edge of a spectrum, where the Jacobian is singular, there is nothing to prove.
+        ImportError
+            If python-flint is not installed.
+
+        >>> import sympy
+        >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
+        >>> n, z = dimensions("n"), sympy.Symbol("z")
+        >>> semicircle = deterministic_equivalent((GOE("W", n) - z * sympy.Identity(n)).inv())
+        >>> solution = semicircle.certify({z: -3}, digits=20)
+        >>> print(solution["trace"].mid, solution["trace"].rad < 1e-20)
+        0.38196601125010515180 True
+        """
+        if self._node.rows != self._node.cols:
+            raise ExpressionError(f"certify: the expression is {self._node.rows} x {self._node.cols}, not square")
+        places = read_digits(digits)
+        if places is None:
+            raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
+        shape, points = self._read(values)
+        if shape:
+            raise ValueError(f"values: got arrays of shape {shape}; allowed: one point")
+        for symbol, number in points[0].items():
+            if number.imag is not None:
+                raise ValueError(f"certify: got {number.text} for {symbol}; allowed: real numbers")
+        point = {symbol: number.real for symbol, number in points[0].items()} | self.linearised.constants
+        steps = 0
+        for working in (places + 2 * _GUARD, 2 * places + 8 * _GUARD):
+            solved = self._solver.solve(points[0], {}, working)
+            steps += solved.steps
+            start = [getattr(value, "real", value) for value in solved.unknowns]
+            proof = self._ball_system.certify(start, point, places, solved.precision + 32)
+            if proof is not None:
+                balls, residual = proof
+                notes = (*solved.notes, PROVED, FOLLOWED)
+                return Solution(balls, residual, Outcome.CONVERGED, places, steps, notes)
+        return Solution({}, math.inf, Outcome.NOT_PROVED, places, steps, (*solved.notes, FOLLOWED))
+
+    @cached_property
+    def _ball_system(self) -> BallSystem:
+        return BallSystem(self._plain_bulk.system())
 
     def hermitised_trace(self, values: Mapping[Any, Any], digits: int = 12) -> Any:
         """Return the trace where `trace` refuses to answer: the limit eps -> 0 of Y^* (Y Y^* + eps)^-1 for Y^-1.

@@ -1,0 +1,190 @@
+"""Krawczyk's test for any square system, and the balls of derived systems."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy
+from engine_models import IDENTITY, RATIOS, W, Z, attention, c, gamma, n, p, point, z
+
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.numbers import read_real
+from hermite_rmt.core.solution import Outcome, SolveError
+from hermite_rmt.equivalents.ensembles import GUE
+from hermite_rmt.equivalents.entrywise import entrywise, off_diagonal
+from hermite_rmt.solvers.arithmetic import BallArithmetic
+from hermite_rmt.solvers.certified_system import enclose, prove
+from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.equivalent import deterministic_equivalent
+
+flint = pytest.importorskip("flint")
+context = local_context(500)
+semicircle = deterministic_equivalent((W - z * IDENTITY).inv())
+
+
+def check(solution, exact, digits):
+    """The trace's ball contains the exact number and all balls are as small as promised."""
+    assert solution.outcome == Outcome.CONVERGED
+    assert context.mpf(sympy.N(exact, 140)._mpf_) in solution["trace"]
+    for ball in solution.values.values():
+        lower, upper = context.mpf(ball.lower), context.mpf(ball.upper)
+        assert 0 < upper - lower <= 2 * context.mpf(10) ** -digits * min(abs(lower), abs(upper))
+    assert any("exactly one solution" in note for note in solution.notes)
+    assert any("not proved" in note for note in solution.notes)
+
+
+@pytest.mark.parametrize("digits", [5, 30, 80])
+@pytest.mark.parametrize("x", [-3, sympy.Rational(201, 100), -2 - sympy.Rational(1, 10**6), 2 * sympy.sqrt(2)])
+def test_semicircle(x, digits):
+    exact = (-x + sympy.sign(x) * sympy.sqrt(x**2 - 4)) / 2
+    check(semicircle.certify({z: x}, digits), exact, digits)
+
+
+@pytest.mark.parametrize("ratio", [sympy.Rational(1, 2), sympy.sqrt(2), 3])
+@pytest.mark.parametrize("ridge", [sympy.Rational(1, 1000), 1 / sympy.sqrt(3)])
+def test_marchenko_pastur(ratio, ridge):
+    equivalent = deterministic_equivalent((Z * Z.T / n + gamma * sympy.Identity(p)).inv(), RATIOS)
+    shifted = 1 - ratio + ridge
+    exact = (-shifted + sympy.sqrt(shifted**2 + 4 * ratio * ridge)) / (2 * ratio * ridge)
+    check(equivalent.certify({c: ratio, gamma: ridge}, 40), exact, 40)
+
+
+def test_attention_agrees_with_its_rational_form(theory_values):
+    for row in theory_values[::6]:  # irrational sigma, and 0, among them
+        values, _ = point(row)
+        solution = attention().certify(values, digits=30)
+        model = Attention(a1=row["a1"], nu=row["nu"], diagonal=row["diagonal"])
+        assert solution.success
+        ball, other = solution["trace"], model.trace(row["c"], row["gamma"], digits=70, certified=True)
+        assert ball.rad < 1e-30 * abs(ball.mid)
+        assert ball.lower <= other.upper  # two proofs of one number: the balls meet
+        assert other.lower <= ball.upper
+        right = context.mpf(model.trace(row["c"], row["gamma"], digits=50))
+        unit = abs(right) * context.mpf(10) ** -49  # at least one of the last of the 50 digits
+        assert context.mpf(ball.lower) - unit <= right <= context.mpf(ball.upper) + unit
+
+
+def resolvent_of(f):
+    scores = off_diagonal(entrywise(f, Z.T * Z / sympy.sqrt(p))) / sympy.sqrt(p)
+    return deterministic_equivalent((scores.T * scores + gamma * IDENTITY).inv(), RATIOS)
+
+
+def test_constants_of_an_entrywise_function_enter_as_enclosures():
+    values, equivalent = {c: 2, gamma: "0.1"}, resolvent_of("erf(x)")
+    ball = equivalent.certify(values, 25)["trace"]
+    right = context.mpf(equivalent.trace(values, digits=40))
+    unit = abs(right) * context.mpf(10) ** -39
+    assert context.mpf(ball.lower) - unit <= right <= context.mpf(ball.upper) + unit
+    with pytest.raises(ValueError, match="certified"):  # a callable has no enclosures
+        resolvent_of(np.tanh).certify(values, 25)
+
+
+def test_values_that_are_zero():
+    # tr (W^2 + 1)^-1 W is 0 by symmetry: a ball around it, far smaller than 10^-digits
+    ball = deterministic_equivalent((W * W + IDENTITY).inv() * W).certify({}, 20)["trace"]
+    assert 0 in ball
+    assert ball.rad < 1e-39
+
+
+# The test itself: x^2 + y^2 = 4 and x y = 1
+
+
+def residuals(v):
+    return [v[0] * v[0] + v[1] * v[1] - 4, v[0] * v[1] - 1]
+
+
+def jacobian(v):
+    return [[2 * v[0], 2 * v[1]], [v[1], v[0]]]
+
+
+def solutions(numbers):
+    """The four solutions."""
+    plus, minus = (numbers.number(6).sqrt() + s * numbers.number(2).sqrt() for s in (1, -1))
+    for sign in (1, -1):
+        yield [sign * plus / 2, sign * minus / 2]
+        yield [sign * minus / 2, sign * plus / 2]
+
+
+def test_every_solution_has_its_own_box():
+    numbers = BallArithmetic(200)
+    with numbers.active():
+        boxes = [enclose(residuals, jacobian, x, numbers) for x in solutions(numbers)]
+        for x, box in zip(solutions(numbers), boxes, strict=True):
+            assert all(side.overlaps(entry) for side, entry in zip(box, x, strict=True))
+            assert all(side.rel_accuracy_bits() > 150 for side in box)
+        assert not any(boxes[i][0].overlaps(boxes[j][0]) for i in range(4) for j in range(i))
+
+
+def test_a_wrong_box_is_not_proved():
+    numbers = BallArithmetic(200)
+    with numbers.active():
+        for x in solutions(numbers):
+            assert prove(residuals, jacobian, x, [1e-6, 1e-6], numbers)
+            assert not prove(residuals, jacobian, [x[0] + 1e-3, x[1]], [1e-6, 1e-6], numbers)
+            assert not prove(residuals, jacobian, x, [3, 3], numbers)  # several solutions
+        assert enclose(residuals, jacobian, [1, 1], numbers) is None  # the Jacobian is singular
+        assert enclose(residuals, jacobian, [numbers.number(float("nan")), 1], numbers) is None
+
+
+def test_parameters_that_are_balls():
+    numbers = BallArithmetic(100)
+    with numbers.active():
+        for radius, closes in ((1e-8, True), (3, False)):
+            square = numbers.ball(numbers.number(2), numbers.number(radius))
+            box = enclose(lambda v, s=square: [v[0] ** 2 - s], lambda v: [[2 * v[0]]], [2**0.5], numbers)
+            assert (box is not None) == closes
+            if closes:
+                assert all(box[0].contains(end.sqrt()) for end in (square.lower(), square.upper()))
+
+
+# Derived systems: at the door, and where nothing can be proved
+
+
+@pytest.mark.parametrize("argument", [2, -2, 1])
+def test_edges_and_the_spectrum_are_refused(argument):
+    with pytest.raises(SolveError) as caught:
+        semicircle.certify({z: argument})
+    assert caught.value.solution.outcome == Outcome.IN_SPECTRUM
+
+
+@pytest.mark.parametrize("shift", ["1e-3", "1e-20"])
+def test_a_branch_that_is_no_solution_is_not_proved(monkeypatch, shift):
+    equivalent = deterministic_equivalent((W - z * IDENTITY).inv())
+    solve = equivalent._solver.solve
+
+    def wrong(*arguments):
+        solved = solve(*arguments)
+        return replace(solved, unknowns=[value + value.context.mpf(shift) for value in solved.unknowns])
+
+    monkeypatch.setattr(equivalent._solver, "solve", wrong)
+    solution = equivalent.certify({z: -3}, 30)
+    assert solution.outcome == Outcome.NOT_PROVED
+    assert not solution.values
+    with pytest.raises(SolveError):
+        solution.require_success()
+
+
+def test_a_singular_jacobian_and_other_approximations_are_not_proved():
+    system = semicircle._ball_system
+    three, edge = ({z: read_real(value, "z")} for value in (-3, -2))
+    right = context.mpf(semicircle.trace({z: -3}, digits=60))
+    assert system.certify([right], three, 30, 200) is not None
+    assert system.certify([right + context.mpf("0.001")], three, 30, 200) is None
+    assert system.certify([1 / right + context.mpf("0.001")], three, 30, 200) is None  # the other solution's
+    assert system.certify([1], edge, 30, 200) is None  # a double root
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="real numbers"):
+        semicircle.certify({z: 1j})
+    with pytest.raises(ValueError, match="shape"):
+        semicircle.certify({z: [3, 4]})
+    with pytest.raises(ValueError, match="digits"):
+        semicircle.certify({z: 3}, digits=None)
+    with pytest.raises(ValueError, match="no value for"):
+        semicircle.certify({})
+
+
+def test_complex_ensemble_with_real_parameters():
+    equivalent = deterministic_equivalent((GUE("H", n) - z * IDENTITY).inv())
+    check(equivalent.certify({z: 3}, 25), (-3 + sympy.sqrt(5)) / 2, 25)
