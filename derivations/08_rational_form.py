@@ -40,7 +40,9 @@ from hermite_rmt.solvers.attention_equations import (
     split_overlaps,
     sums,
     symmetric_roots,
+    trace,
 )
+from hermite_rmt.solvers.attention_freedom import freedom
 
 c, a, gamma, eta, kappa = sp.symbols("c a gamma eta kappa", positive=True)
 u, rho, r = sp.symbols("u rho r", positive=True)
@@ -141,6 +143,26 @@ for shape in SHAPES.values():
         assert vanishes(roots.shifted(rho) - a**2 * prod(t + rho for t in w)), name
 
 # %% [markdown]
+# ## The effective degrees of freedom
+#
+# $1 - \gamma m$ would cancel where $\gamma$ is large. In both charts the leading terms of the quotient $\gamma m = \gamma\,G\,I_0$ drop out
+# of the difference, and what is left is the quotient that the code evaluates:
+
+# %%
+for shape in SHAPES.values():
+    inputs = Inputs(shape, a, eta, kappa)
+    pair = ys[0] / gamma, a * (ys[1] + ys[2] + shape.b), a**2 * ((1 + ys[1]) * (1 + ys[2]) - shape.cbar)
+    for chart, use_pair, at in (
+        (symmetric_roots, False, (a * e1, a**2 * e2, a**2 * e3 / gamma)),
+        (pair_roots, True, pair),
+    ):
+        roots = chart(inputs, gamma, *at)
+        gamma_m = gamma * trace(roots, sums(inputs, roots))
+        assert vanishes(1 - gamma_m - freedom(inputs, gamma, use_pair, at, roots.pairs)), use_pair
+
+# %% [markdown]
+# ## The coefficients of the cubic
+#
 # The fields $Q$ and $k$ come from comparing coefficients of $D = c\,a^2\prod_k(x - x_k)$: $g = -c a^2 x_1x_2x_3$, $k = -\tfrac a2\sum_k x_k$ and
 # $\sigma^2 g m = a^2\sum_{i<j} x_ix_j - k^2 =: Q$. The integrals, against sums over the roots at random exact points (an identity of
 # rational functions of low degree that holds at that many is one):

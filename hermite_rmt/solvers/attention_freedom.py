@@ -28,7 +28,7 @@ def freedom(inputs: Inputs, gamma: Any, use_pair: bool, x: Any, pairs: Any) -> A
 
         1 - gamma m = min(1, c) [F3 (V - a^2 cbar) + U V] / pairs,
 
-    for c below and above 1 (checked in tests/test_inverse.py). The leading terms of large F3 are gone.
+    for c below and above 1 (derivations/08_rational_form.py). The leading terms of large F3 are gone.
     """
     _, cbar, b, _, _, zeta = inputs.shape
     a2 = inputs.a * inputs.a
