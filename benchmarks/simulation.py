@@ -61,11 +61,12 @@ def needed(n: int, p: int, symmetric: bool) -> Callable[[], object]:
 
 def trial_table(n: int, p: int, rounds: int, clock: Clock) -> None:
     seed = trial_seeds(0, 1)[0]
-    specifications = {
+    # regression first: what follows the bare products finds its memory handed back, and pays for getting it again
+    specifications = {"linear regression": linear_regression_specification(1.5, n, p, [0.1])}
+    specifications |= {
         f"attention, {name}": attention_specification(np.tanh, overlaps, n, p, [0.1])
         for name, overlaps in MODELS.items()
     }
-    specifications["linear regression"] = linear_regression_specification(1.5, n, p, [0.1])
     tasks: dict[str, Callable[[], object]] = {
         name: lambda specification=specification: run_trial(specification, seed)  # type: ignore[misc]
         for name, specification in specifications.items()
