@@ -100,6 +100,17 @@ def test_order_2000_does_not_overflow(x):
     assert abs(value / current - 1) < 1e-11
 
 
+@pytest.mark.parametrize(("identifier", "k", "x"), [("c08", 100, 8.0), ("c09", 400, 1.0)])
+def test_hard_cases_of_high_degree(hard_cases, identifier, k, x):
+    """He_100(8) from its monomials, and He_400(1)/sqrt(400!) by way of the factorial, are what doubles get wrong."""
+    (row,) = [row for row in hard_cases("c") if row["id"] == identifier]
+    right = MP.mpf(row["right_value"])
+    if identifier == "c08":  # given without its norm
+        right /= MP.sqrt(MP.factorial(k))
+    value = HermiteExpansion.of_coefficients([0.0] * k + [1.0])(x)
+    assert abs(value / right - 1) < 1e-12
+
+
 def test_beyond_double_range_is_infinite_not_wrong():
     square = HermiteExpansion.of_coefficients([0.0] * 300 + [1.0])
     assert square(1e10) == math.inf
