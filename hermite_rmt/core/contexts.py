@@ -35,8 +35,3 @@ def local_context(precision: int) -> Any:
     One context a thread, since mpmath's functions raise and restore their context's precision while they run.
     """
     return _context(precision, threading.get_ident())
-
-
-def clear_contexts() -> None:
-    """Forget every context made so far (a context of a finished thread is otherwise kept until it is evicted)."""
-    _context.cache_clear()

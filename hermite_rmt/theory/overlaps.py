@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hermite_rmt.core.derived import combine
-from hermite_rmt.core.numbers import RationalReal, Real, read_real
+from hermite_rmt.core.numbers import RationalReal, Real
 from hermite_rmt.core.parameter import Parameter
 
 # Relative size of a negative eigenvalue that rounding of double entries can make (design: numbers at the door)
@@ -189,4 +189,4 @@ def read_norm(mu_mu: Any) -> Parameter:
     return parameter
 
 
-__all__ = ["Overlaps", "read_norm", "read_overlaps", "read_real"]
+__all__ = ["Overlaps", "read_norm", "read_overlaps"]
