@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
 import hermite_rmt as hr
 from hermite_rmt.cli import BAD_INPUT, DONE, FAILED, INTERRUPTED, main
+from hermite_rmt.cli.app import app
 from hermite_rmt.cli.axes import decimal_text, read_axis
 from hermite_rmt.cli.commands import figures as figures_command
 from hermite_rmt.core.numbers import exact_text
@@ -235,12 +239,91 @@ def test_figures_makes_the_named_one(capsys: pytest.CaptureFixture[str], tmp_pat
     assert {Path(line) for line in out.splitlines()} == set(tmp_path.iterdir())
 
 
+def test_figures_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    _, out, _ = run(capsys, "figures", "--json")
+    assert [entry["name"] for entry in json.loads(out)] == list(GALLERY)
+    code, out, _ = run(capsys, "figures", "spectrum", "--folder", str(tmp_path), "--json")
+    assert code == DONE
+    (made,) = json.loads(out)
+    assert made["name"] == "spectrum"
+    assert {Path(name) for name in made["files"]} == set(tmp_path.iterdir())
+
+
+def test_the_model_is_described_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "error", "relu(x)", "--centre", "--c", "1", "--gamma", "1", "--json")
+    described = json.loads(out)["model"]
+    f = hr.Nonlinearity("relu(x)").centred()
+    assert float(described["a1"]) == 0.5
+    assert float(described["nu"]) == float(f.nu(digits=25))
+    assert described["f"] == repr(f)
+
+
+# what every command has in common
+
+
+def commands() -> dict[str, Any]:
+    group: Any = typer.main.get_command(app)
+    return dict(group.commands)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_speaks_json_and_has_examples(name: str) -> None:
+    command = commands()[name]
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert "--json" in options
+    lines = command.epilog.split("\n\n")
+    assert lines[0] == "Examples:"
+    assert all(line.startswith(f"hermite-rmt {name}") for line in lines[1:])
+
+
+@pytest.mark.parametrize("name", commands())
+def test_examples_of_the_help_are_understood(name: str) -> None:
+    command = commands()[name]
+    for line in command.epilog.split("\n\n")[1:]:
+        context = command.make_context(name, shlex.split(line)[2:], resilient_parsing=False)
+        assert context.params
+
+
+def test_an_option_means_one_thing_everywhere() -> None:
+    said: dict[str, set[tuple[str, bool]]] = {}
+    for command in commands().values():
+        for parameter in command.params:
+            if parameter.opts[0] in (
+                "--c",
+                "--gamma",
+                "--digits",
+                "--certified",
+                "--json",
+                "--trials",
+                "--seed",
+                "--output",
+            ):
+                said.setdefault(parameter.opts[0], set()).add((parameter.help, parameter.is_flag))
+    assert len(said) == 8
+    assert all(len(meanings) == 1 for meanings in said.values()), said
+
+
+def test_completion() -> None:
+    script = "import sys; from hermite_rmt.cli import main; sys.argv[0] = 'hermite-rmt'; sys.exit(main())"
+    for words, count, expected in (
+        ("hermite-rmt cu", 1, ["curve"]),
+        ("hermite-rmt compare --sca", 2, ["--scale"]),
+        ("hermite-rmt compare --scale t", 3, ["trace"]),
+    ):
+        asked = {"_HERMITE_RMT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, env={"PATH": "", **asked}
+        )
+        assert done.stdout.split() == expected
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version")[:2] == (DONE, f"hermite-rmt {hr.__version__}\n")
 
 
 @pytest.mark.parametrize(
-    "command", ["", "demo", "error", "curve", "compare", "simulate", "coefficients", "derive", "figures", "verify"]
+    "command",
+    ["", "demo", "error", "curve", "compare", "simulate", "coefficients", "derive", "figures", "claims", "verify"],
 )
 def test_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
     code, out, err = run(capsys, *command.split(), "--help")

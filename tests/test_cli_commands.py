@@ -27,6 +27,18 @@ def test_demo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+def test_demo_as_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(gallery, "DEMO_SIMULATION", SMALL)
+    plot = tmp_path / "demo.png"
+    assert main(["demo", "--plot", str(plot), "--json"]) == DONE
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["figure"] == str(plot)
+    assert len(shown["rows"]) == 20
+    (row,) = [r for r in shown["rows"] if (r["tokens"], r["features"], r["c"]) == ("pure noise", "attention", "1.0")]
+    assert float(row["theory"]) == pytest.approx(hr.Attention("tanh(x)").error(1, "0.1"), rel=1e-13)
+    assert float(row["standard_error"]) > 0
+
+
 @pytest.mark.parametrize("model", ["attention", "linear_regression"])
 def test_derive(capsys: pytest.CaptureFixture[str], model: str) -> None:
     classes = {"attention": hr.Attention(a1="1/2", nu="1/2"), "linear_regression": hr.LinearRegression()}
@@ -54,7 +66,7 @@ def test_verify_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--json"]) == DONE
     verdicts = json.loads(capsys.readouterr().out)
     assert len(verdicts) == 8
-    assert all(verdict["passed"] and 0 < verdict["worst"] <= 1 for verdict in verdicts)
+    assert all(verdict["passed"] and 0 < float(verdict["worst"]) <= 1 for verdict in verdicts)
     assert sum(verdict["cells"] for verdict in verdicts) == 140
 
 

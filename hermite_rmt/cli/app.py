@@ -72,11 +72,12 @@ def common(
 @app.command(epilog=_examples("demo --plot demo.pdf"))
 def demo(
     plot: Annotated[Path, typer.Option("--plot", help="Figure file: .png, .pdf or .svg.")] = Path("demo.png"),
+    as_json: Json = False,
 ) -> Any:
     """Attention against linear regression: a table, a figure, simulated points; under a minute."""
     from hermite_rmt.cli.commands import demo as command
 
-    return command.run(plot)
+    return command.run(plot, as_json)
 
 
 @app.command(
@@ -223,18 +224,19 @@ def derive(
     return command.run(name, text, latex, steps, as_json)
 
 
-@app.command(epilog=_examples("figures", "figures crossings spectrum --directory figures"))
+@app.command(epilog=_examples("figures", "figures crossings spectrum --folder figures"))
 def figures(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Figures; without any, list them.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Make all of them.")] = False,
-    directory: Annotated[Path, typer.Option("--directory", help="Where they go.")] = Path("figures"),
+    folder: Annotated[Path, typer.Option("--folder", "--directory", help="Where they go.")] = Path("figures"),
+    as_json: Json = False,
 ) -> Any:
     """Make the project's figures, as PNG and PDF with their data beside them."""
     from hermite_rmt.cli.commands import figures as command
 
-    return command.run(names or [], everything, directory)
+    return command.run(names or [], everything, folder, as_json)
 
 
 @app.command(epilog=_examples("claims", "claims a f --simulate", "claims g --model path/to/model"))

@@ -15,13 +15,13 @@ from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
-from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.solvers.attention_derivatives import error_derivative, error_derivative_digits
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
 from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
+from hermite_rmt.theory.centred import energy, linear_part, read_centred
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
@@ -90,9 +90,9 @@ class Attention(Model):
     ) -> None:
         if (f is None) == (a1 is None) or (a1 is None) != (nu is None):
             raise TypeError("f, a1, nu: allowed: a nonlinearity f, or both numbers a1 and nu, and not all three")
-        self.nonlinearity = None if f is None else _read_centred(f)
+        self.nonlinearity = None if f is None else read_centred(f)
         if self.nonlinearity is not None:
-            a1, nu = _two_numbers(self.nonlinearity)
+            a1, nu = linear_part(self.nonlinearity), energy(self.nonlinearity)
         self.overlaps: Overlaps = read_overlaps(overlaps)
         self._a1 = Parameter(a1, "a1")
         self._nu = Parameter(nu, "nu").require_positive()
@@ -181,9 +181,13 @@ class Attention(Model):
         return AttentionSpectrum(self, c)
 
     def describe(self) -> dict[str, str]:
-        """Return the model and its parameters as plain text, with the nonlinearity where there is one."""
+        """Return the model and its parameters as plain text, with the nonlinearity where there is one.
+
+        a1 and nu of a nonlinearity are rounded to doubles: the nonlinearity beside them is what is exact.
+        """
         described = super().describe()
         if self.nonlinearity is not None:
+            described |= {p.name: repr(float(p.floats)) for p in (self._a1, self._nu)}
             described["f"] = str(self.nonlinearity)
         return described
 
@@ -233,21 +237,3 @@ class Attention(Model):
 
 def _moved_by(parameter: str) -> str:
     return "diagonal" if parameter == "skip" else parameter  # only their sum enters
-
-
-def _read_centred(f: Any) -> Nonlinearity:
-    nonlinearity = f if isinstance(f, Nonlinearity) else Nonlinearity(f)
-    nonlinearity.nu()  # refuses an f that is not square integrable, with the reason
-    if not nonlinearity.is_centred():
-        raise ValueError(
-            f"f: got {nonlinearity} with mean E f(xi) = {nonlinearity.mean():.12g}; allowed: a centred nonlinearity, "
-            "such as f.centred() (on the command line: --centre)"
-        )
-    return nonlinearity
-
-
-def _two_numbers(f: Nonlinearity) -> tuple[Any, Any]:
-    """Return a_1 and nu: to any digits, or as the doubles they are for a callable that only speaks double."""
-    if f.integrand.speaks_multiprecision:
-        return f.real_coefficient(1), f.real_nu()
-    return f.coefficient(1), f.nu()

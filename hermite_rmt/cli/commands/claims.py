@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from hermite_rmt.cli.output import print_columns, print_json, progress_bar
+from hermite_rmt.cli.output import number_text, print_columns, print_json, progress_bar
 from hermite_rmt.study.evidence.atlas import ATLAS
 from hermite_rmt.study.evidence.claims import Claim
 from hermite_rmt.study.evidence.spots import spot_checks
@@ -51,7 +51,8 @@ def run(letters: Sequence[str], model: Path | None, simulate: bool, as_json: boo
             table = spot_checks(claims=[letter for letter in chosen if letter in ATLAS], progress=progress)
         rows = table.to_dataframe().reset_index()
         if as_json:
-            print_json({"claims": records, "simulated": rows.to_dict("records")})
+            spots = [{name: number_text(v) for name, v in spot.items()} for spot in rows.to_dict("records")]
+            print_json({"claims": records, "simulated": spots})
             return
         names = ["claim", "spot", "theory", "simulated", "standard_error", "z"]
         print(f"differences of two errors, simulated; {table.attrs['description']}")

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermite_rmt.cli.output import print_columns, progress_bar
+from hermite_rmt.cli.output import print_columns, print_json, progress_bar
 from hermite_rmt.figures.evidence import MissingModelError
 from hermite_rmt.figures.gallery import GALLERY
 
 
-def run(names: Sequence[str], everything: bool, directory: Path) -> None:
+def run(names: Sequence[str], everything: bool, folder: Path, as_json: bool) -> None:
     """Make the named figures, or list what there is; of all, those whose model is not installed are left out.
 
     Raises
@@ -23,7 +23,13 @@ def run(names: Sequence[str], everything: bool, directory: Path) -> None:
         if name not in GALLERY:
             raise ValueError(f"name: got {name!r}; allowed: {', '.join(GALLERY)}")
     if not names and not everything:
-        print_columns(("name", "what it shows"), [(name, str(make.__doc__)) for name, make in GALLERY.items()])
+        listed = {name: str(make.__doc__) for name, make in GALLERY.items()}
+        if as_json:
+            print_json([{"name": name, "shows": text} for name, text in listed.items()])
+        else:
+            print_columns(("name", "what it shows"), list(listed.items()))
+        return
+    made = []
     for name in GALLERY if everything else names:
         try:
             drawn = GALLERY[name](progress_bar)
@@ -32,5 +38,9 @@ def run(names: Sequence[str], everything: bool, directory: Path) -> None:
                 raise
             print(f"{name}: left out, {missing}", file=sys.stderr)
             continue
-        for path in drawn.save(directory, name):
-            print(path)
+        paths = [str(path) for path in drawn.save(folder, name)]
+        made.append({"name": name, "files": paths})
+        if not as_json:
+            print("\n".join(paths))
+    if as_json:
+        print_json(made)

@@ -17,7 +17,7 @@ from scipy import stats
 
 import hermite_rmt
 from hermite_rmt.cli import DONE, FAILED
-from hermite_rmt.cli.output import print_json, print_table, progress_bar
+from hermite_rmt.cli.output import number_text, print_json, print_table, progress_bar
 from hermite_rmt.core.numbers import read_real
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.study import sweep
@@ -63,7 +63,12 @@ def run(full: bool, folder: Path | None, as_json: bool) -> int:
         rounds += [claim_verdicts(), cell_verdicts(folder)]
     verdicts = [verdict for part in rounds for verdict in part]
     if as_json:
-        print_json([{**asdict(verdict), "passed": verdict.passed} for verdict in verdicts])
+        print_json(
+            [
+                {**asdict(v), "worst": None if v.worst is None else number_text(v.worst), "passed": v.passed}
+                for v in verdicts
+            ]
+        )
     else:
         print_table(
             "",
