@@ -156,8 +156,8 @@ class EnergyGap(Derived):
     Doubles with |nu - a1^2| <= 4 ulp(nu) mean nu = a1^2; exact numbers are compared exactly.
     """
 
-    def __init__(self, a1: Parameter, nu: Parameter) -> None:
-        super().__init__("eta", (a1, nu), _gap, self._gap_of_doubles)
+    def __init__(self, a1: Parameter, nu: Parameter, name: str = "eta") -> None:
+        super().__init__(name, (a1, nu), _gap, self._gap_of_doubles)
         self._a1, self._nu = a1, nu
 
     @staticmethod
@@ -173,7 +173,7 @@ class EnergyGap(Derived):
             exact = super().reals
             if self.binary:
                 gap = self._gap_of_doubles(self._a1.floats, self._nu.floats)
-                zero = Parameter(0, "eta").reals.item()
+                zero = Parameter(0, self.name).reals.item()
                 for index in np.argwhere(np.broadcast_to(gap == 0, self.shape)):
                     exact[tuple(index)] = zero
             self._reals = exact

@@ -21,7 +21,7 @@ from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
 from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
-from hermite_rmt.theory.centred import energy, linear_part, read_centred
+from hermite_rmt.theory.centred import energy, linear_part, read_centred, require_digits
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
@@ -114,13 +114,7 @@ class Attention(Model):
 
     def derived(self) -> Mapping[str, Parameter]:
         """Return eta = nu - a1^2 and kappa = diagonal + skip - a1."""
-        kappa = Derived(
-            "kappa",
-            (self._diagonal, self._skip, self._a1),
-            lambda d, s, a: d + s - a,
-            lambda d, s, a: (d - a) + s,
-        )
-        return {"eta": self._eta, "kappa": kappa}
+        return {"eta": self._eta, "kappa": kernel_constant("kappa", self._diagonal, self._skip, self._a1)}
 
     @property
     def equations(self) -> EquationSystem:
@@ -207,8 +201,8 @@ class Attention(Model):
         return solve_grid(c, gamma, a1, nu, eta, kappa, overlaps)
 
     def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
-        if self.nonlinearity is not None and not self.nonlinearity.integrand.speaks_multiprecision:
-            self.nonlinearity.coefficient(1, digits=digits)  # refuses, with the reason
+        if self.nonlinearity is not None:
+            require_digits(self.nonlinearity, digits)
         return solve_point(values, digits)
 
     def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
@@ -233,6 +227,11 @@ class Attention(Model):
 
     def _freedom_point(self, values: Mapping[str, Real], digits: int) -> Solution:
         return degrees_of_freedom_digits(values, digits)
+
+
+def kernel_constant(name: str, diagonal: Parameter, skip: Parameter, a1: Parameter) -> Derived:
+    """Return kappa = diagonal + skip - a_1, the multiple of the identity in the linearised kernel."""
+    return Derived(name, (diagonal, skip, a1), lambda d, s, a: d + s - a, lambda d, s, a: (d - a) + s)
 
 
 def _moved_by(parameter: str) -> str:

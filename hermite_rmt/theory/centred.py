@@ -33,3 +33,9 @@ def mixed_energy(f: Nonlinearity, g: Nonlinearity) -> Any:
     """Return E[f g] likewise."""
     product = f * g
     return product.real_coefficient(0) if product.integrand.speaks_multiprecision else product.mean()
+
+
+def require_digits(f: Nonlinearity, digits: int) -> None:
+    """Raise a ValueError with the reason if f only speaks double, and so has no number of that many digits."""
+    if not f.integrand.speaks_multiprecision:
+        f.coefficient(1, digits=digits)
