@@ -20,7 +20,8 @@ _SMALLEST, _LARGEST = 1e-150, 1e150
 class Model(ABC):
     """A model with an interpolation error: the observables of y^T Q y / n as functions of c and gamma.
 
-    Subclasses state their own parameters and how a flat grid, or one point, is solved.
+    Subclasses state their name, their own parameters and how a flat grid is solved in double. The other methods with
+    an underscore add what else can be asked: digits, certificates, derivatives, degrees of freedom.
     """
 
     name: ClassVar[str]
@@ -37,29 +38,34 @@ class Model(ABC):
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         """Solve in double for arrays of one common shape (N,)."""
 
-    @abstractmethod
+    # What a model may leave out: asked for it, it says so
+
     def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
         """Solve one point to `digits` decimal digits."""
+        raise self._lacks("digits=", "_solve_point")
 
-    @abstractmethod
     def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
         """Enclose one point in balls of relative radius at most 10^-digits."""
+        raise self._lacks("certified=True", "_certify_point")
 
-    @abstractmethod
     def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return dE/d(parameter) in double for arrays of one common shape (N,); nan where there is no solution."""
+        raise self._lacks("derivative()", "_derivative_grid")
 
-    @abstractmethod
     def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
         """Return dE/d(parameter) at one point, as the value `derivative`."""
+        raise self._lacks("derivative() with digits=", "_derivative_point")
 
-    @abstractmethod
     def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return 1 - gamma m in double for arrays of one common shape (N,); nan where there is no solution."""
+        raise self._lacks("degrees_of_freedom()", "_freedom_grid")
 
-    @abstractmethod
     def _freedom_point(self, values: Mapping[str, Real], digits: int) -> Solution:
         """Return 1 - gamma m at one point, as the value `degrees_of_freedom`."""
+        raise self._lacks("degrees_of_freedom() with digits=", "_freedom_point")
+
+    def _lacks(self, asked: str, method: str) -> NotImplementedError:
+        return NotImplementedError(f"{self.name} has no {asked}: {type(self).__name__}.{method} is not defined")
 
     def error(self, c: Any, gamma: Any, digits: int | None = None, certified: bool = False) -> Any:
         """Return the interpolation error E = lim (1/n) |y - A^T w*|^2 = -gamma^2 dq/dgamma (Theorem 1).
