@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hermite_rmt as hr
 from hermite_rmt.core.numbers import read_real
 from hermite_rmt.study import compare
-from hermite_rmt.study.compare import crossings
+from hermite_rmt.study.crossings import SCAN_POINTS, crossings
 from hermite_rmt.study.scale import feature_energy
 
 POSITIVE = st.floats(0.1, 5)
@@ -127,7 +127,7 @@ def test_crossings_of_the_models_are_crossings() -> None:
 def test_pairs_of_crossings_between_scanned_points_are_found(centre: float, half_width: float) -> None:
     first = Curve(lambda x: 0.5 + (x - centre) ** 2)
     second = Curve(lambda x: 0.5 + half_width**2 + 0 * x)
-    found = crossings(first, second, (np.exp(-3), np.exp(3)), 1.0, "equal")
+    found = crossings(first, second, "c", (np.exp(-3), np.exp(3)), gamma=1.0)
     np.testing.assert_allclose(
         np.log([point.value for point in found]), [centre - half_width, centre + half_width], rtol=1e-7
     )
@@ -138,7 +138,21 @@ def test_curves_that_touch_or_agree_do_not_cross() -> None:
     touching = Curve(lambda x: 0.5 + x**2), Curve(lambda x: 0.5 - 1e-9 + 0 * x)
     equal = Curve(lambda x: 0.5 + x**2), Curve(lambda x: (0.5 + x**2) * (1 + 1e-15))
     for first, second in (touching, equal):
-        assert crossings(first, second, (0.1, 10), 1.0, "equal") == []
+        assert crossings(first, second, "c", (0.1, 10), gamma=1.0) == []
+        assert compare([first, second], [0.1, 10], 1.0).sizes["crossing"] == 0
+
+
+def test_a_curve_is_scanned_once_for_all_comparisons() -> None:
+    counted: list[int] = []
+
+    def error(log_c: Any) -> Any:
+        counted.append(np.size(log_c))
+        return 1.0 + 0 * np.asarray(log_c)
+
+    slow = Curve(error)
+    others = [Curve(lambda x, k=k: 2.0 + k + x) for k in range(4)]
+    compare([slow, *others], [0.5, 2], 1.0)
+    assert counted.count(SCAN_POINTS) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -65,30 +65,31 @@ def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -
         {"scale": scale}
         | {f"model_{name}": provenance(model)["model"] for name, model in zip(names, models, strict=True)},
     )
+    low, high = np.log(c_values.min()), np.log(c_values.max())
+    scan = np.linspace(low, high, SCAN_POINTS if low < high else 1)
+    curves = {gamma: [_curve(model, gamma, scale, scan) for model in models] for gamma in gamma_values.tolist()}
     table = [
         (names[i], names[j], gamma, crossing)
         for i, j in itertools.combinations(range(len(models)), 2)
-        for gamma in gamma_values.tolist()
-        for crossing in crossings(models[i], models[j], (c_values.min(), c_values.max()), gamma, scale)
+        for gamma, at_gamma in curves.items()
+        for crossing in _crossings(at_gamma[i], at_gamma[j], scan)
     ]
     return data.assign(_crossing_table(table))
 
 
-def crossings(first: Any, second: Any, c_range: tuple[float, float], gamma: float, scale: Scale) -> list[Crossing]:
-    """Return all crossings of the error curves of two models along c, in order.
+def _curve(model: Any, gamma: float, scale: Scale, scan: np.ndarray) -> Callable[[Any], Any]:
+    """Return the error of a model as a function of log c, computed once at the scan for all its comparisons."""
 
-    The scan has `SCAN_POINTS` logarithmically spaced points; see `sign_changes`.
-    """
+    def error(log_c: Any) -> Any:
+        return scaled_theory(model, np.exp(log_c), gamma, scale)["error"]
 
-    def errors(log_c: Any) -> tuple[Any, Any]:
-        c = np.exp(log_c)
-        one, other = (scaled_theory(model, c, gamma, scale)["error"] for model in (first, second))
-        return one, other
+    scanned = error(scan)
+    return lambda log_c: scanned if log_c is scan else error(log_c)
 
-    low, high = np.log(c_range)
-    if low == high:
-        return []
-    found = sign_changes(errors, np.linspace(low, high, SCAN_POINTS))
+
+def _crossings(first: Callable[[Any], Any], second: Callable[[Any], Any], scan: np.ndarray) -> list[Crossing]:
+    """Return all crossings of two error curves along c, in order; see `sign_changes`."""
+    found = sign_changes(lambda log_c: (first(log_c), second(log_c)), scan)
     return [replace(crossing, value=float(np.exp(crossing.value))) for crossing in found]
 
 

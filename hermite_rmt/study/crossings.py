@@ -145,9 +145,12 @@ def sign_changes(errors: Errors, points: np.ndarray) -> list[Crossing]:
         return np.where(np.abs(one - other) <= ROUNDING * np.maximum(one, other), 0.0, one - other)
 
     values = resolved(points)
-    points = np.sort([*points, *_near_misses(difference, points[values != 0], values[values != 0])])
-    values = resolved(points)
     points, values = points[values != 0], values[values != 0]
+    if near := _near_misses(difference, points, values):
+        order = np.argsort([*points, *near], kind="stable")
+        values = np.array([*values, *resolved(np.array(near))])[order]
+        points = np.array([*points, *near])[order]
+        points, values = points[values != 0], values[values != 0]
     found = []
     for k in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
         root = brentq(difference, points[k], points[k + 1], xtol=1e-14)
