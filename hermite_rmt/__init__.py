@@ -21,6 +21,7 @@ _HOMES = {
     "HermiteExpansion": "hermite.expansion",
     "LinearRegression": "theory.linear_regression",
     "MarchenkoPastur": "theory.marchenko_pastur",
+    "MultiHeadAttention": "theory.multi_head",
     "Nonlinearity": "hermite.nonlinearity",
     "Outcome": "core.solution",
     "Overlaps": "theory.overlaps",
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from hermite_rmt.theory.equivalent import deterministic_equivalent
     from hermite_rmt.theory.linear_regression import LinearRegression
     from hermite_rmt.theory.marchenko_pastur import MarchenkoPastur
+    from hermite_rmt.theory.multi_head import MultiHeadAttention
     from hermite_rmt.theory.overlaps import Overlaps
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "HermiteExpansion",
     "LinearRegression",
     "MarchenkoPastur",
+    "MultiHeadAttention",
     "Nonlinearity",
     "Outcome",
     "Overlaps",

@@ -169,18 +169,23 @@ class _Circuit:
         return None
 
     def _merge(self, first: int, second: int, ratio: Any, result: Form) -> Form:
-        # first becomes (first + ratio * second); second's own row and all its uses go
-        own = {key: value for key, value in self.rows[second].items() if key != (None, second)}
-        self.rows[first] = _combine([(1, self.rows[first]), (ratio, own)])
+        # first becomes (below * first + above * second), so that no parameter that may vanish is divided by;
+        # second's own row and all its uses go
+        above, below = sympy.fraction(ratio)
+        diagonal = {place: {(None, place): sympy.S.One} for place in (first, second)}
+        old, own = (_combine([(1, self.rows[place]), (-1, diagonal[place])]) for place in (first, second))
+        self.rows[first] = _combine([(1, diagonal[first]), (below, old), (above, own)])
 
-        def renumber(form: Form) -> Form:
+        def renumber(form: Form, place: int | None = None) -> Form:
             return {
-                (letter, variable - (variable > second)): scalar
+                (letter, variable - (variable > second)): sympy.cancel(scalar / below)
+                if variable == first != place
+                else scalar
                 for (letter, variable), scalar in form.items()
                 if variable != second
             }
 
-        self.rows = [renumber(form) for place, form in enumerate(self.rows) if place != second]
+        self.rows = [renumber(form, place) for place, form in enumerate(self.rows) if place != second]
         del self.types[second]
         self.inverses = {index - (index > second): node for index, node in self.inverses.items()}
         self._defined = {k: index - (index > second) for k, index in self._defined.items() if index != second}

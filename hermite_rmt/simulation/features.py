@@ -47,6 +47,17 @@ class AttentionFeatures:
         return require_finite(symmetric_product(tokens.X, K) if symmetric else product(tokens.X, K))
 
 
+@dataclass(frozen=True, eq=False)
+class StackedFeatures:
+    """Several features of the same tokens, one below the other: heads side by side."""
+
+    parts: tuple[AttentionFeatures, ...]
+
+    def __call__(self, tokens: Tokens) -> Array:
+        """Return the features of all parts, of shape (number of parts * p, n)."""
+        return np.vstack([part(tokens) for part in self.parts])
+
+
 @dataclass(frozen=True)
 class RawFeatures:
     """The tokens themselves: linear regression."""
