@@ -38,6 +38,7 @@ _HOMES = {
     "dimensions": "equivalents.ensembles",
     "linearise": "simulation.linearise",
     "nonlinearities": "hermite.catalogue",
+    "plot": "figures.plot",
     "sweep": "study.sweep",
 }
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from hermite_rmt.core.ball import Ball
     from hermite_rmt.core.solution import Outcome, Solution, SolveError
     from hermite_rmt.equivalents.ensembles import GOE, GUE, Gaussian, Vector, dimensions
+    from hermite_rmt.figures.plot import plot
     from hermite_rmt.hermite.catalogue import nonlinearities
     from hermite_rmt.hermite.expansion import HermiteExpansion
     from hermite_rmt.hermite.nonlinearity import Nonlinearity
@@ -87,6 +89,7 @@ __all__ = [
     "dimensions",
     "linearise",
     "nonlinearities",
+    "plot",
     "sweep",
 ]
 

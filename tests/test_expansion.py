@@ -118,8 +118,8 @@ def test_beyond_double_range_is_infinite_not_wrong():
 
 
 def test_printing():
-    text = HermiteExpansion.of_coefficients([0.5, 0, 1e-7, -2.0])
-    assert repr(text) == "HermiteExpansion(order=3, coefficients=(0.5, 0, 1e-07, -2), nu=4.25)"
+    text = HermiteExpansion.of_coefficients([0.5, 0, 1e-7, -2.0], 4.25)
+    assert repr(text) == "HermiteExpansion((0.5, 0, 1e-07, -2.0), nu=4.25)"
     assert text._repr_latex_() == r"$f(x) \approx 0.5 +1\cdot 10^{-7}\, h_{2}(x) -2\, h_{3}(x)$"
 
 

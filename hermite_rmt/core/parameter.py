@@ -8,6 +8,8 @@ import numpy as np
 
 from hermite_rmt.core.numbers import exact_text, read_real
 
+_SHOWN = 12  # numbers that are printed
+
 
 class Parameter:
     """A numeric parameter of any shape, exact inside: `floats` for the double kernels, `reals` for the others.
@@ -59,15 +61,11 @@ class Parameter:
         return self._reals
 
     def __repr__(self) -> str:
-        """Return the value as it may be typed, or the shape of an array."""
-        if self.shape:
+        """Return the value as it may be typed (symbolic ones as SymPy writes them), or the shape of a large array."""
+        if np.prod(self.shape, dtype=int) > _SHOWN:
             return f"<array of shape {self.shape}>"
-        real: Any = self.reals[()]
-        if self.binary:
-            return repr(float(real))
-        if real.rational is None:
-            return str(real.text)
-        return str(real.rational) if real.rational.denominator == 1 else repr(str(real.rational))
+        typed = np.frompyfunc(_Typed, 1, 1)(self.floats if self.binary else self.reals)
+        return repr(typed.tolist() if self.shape else typed)
 
     def require(self, condition: np.ndarray, allowed: str) -> None:
         """Raise a ValueError naming this parameter and its first value where `condition` is False."""
@@ -91,6 +89,21 @@ class Parameter:
             positive = self.floats > 0
         self.require(positive, "a positive number")
         return self
+
+
+class _Typed:
+    """A number that prints as it may be typed."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, float):
+            return repr(float(self.value))
+        exact = self.value.rational
+        if exact is None:
+            return str(getattr(self.value, "expression", self.value.text))
+        return str(exact) if exact.denominator == 1 else repr(str(exact))
 
 
 def _object_scalar(value: Any) -> np.ndarray:

@@ -29,7 +29,7 @@ class EliminationError(ArithmeticError):
     """No polynomial was found; the message says what to try."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AlgebraicEquation:
     """The polynomial equation of the trace.
 
@@ -48,6 +48,9 @@ class AlgebraicEquation:
     def degree(self) -> int:
         """The degree in m."""
         return int(sympy.degree(self.polynomial, M))
+
+    def __repr__(self) -> str:
+        return f"<AlgebraicEquation of degree {self.degree}, {'proved' if self.proved else 'verified'}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {sympy.latex(sympy.collect(self.polynomial, M))} = 0$"

@@ -23,7 +23,7 @@ Form = dict[tuple[Any, int], Any]  # (letter or deterministic symbol or None, va
 Sparse = dict[tuple[int, int], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pencil:
     """The linear pencil of an expression.
 
@@ -86,9 +86,16 @@ class Pencil:
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def __str__(self) -> str:
+    @property
+    def _head(self) -> str:
         counts = " + ".join(f"{len(self.blocks(d))} {d}-blocks" for d in self.dimensions)
-        return f"{'self-adjoint' if self.self_adjoint else 'plain'} pencil of {counts}\n{self.matrix()}"
+        return f"{'self-adjoint' if self.self_adjoint else 'plain'} pencil of {counts}"
+
+    def __repr__(self) -> str:
+        return f"<Pencil: {self._head}>"
+
+    def __str__(self) -> str:
+        return f"{self._head}\n{self.matrix()}"
 
 
 def _latex_name(letter: Any) -> str:

@@ -24,7 +24,7 @@ LARGEST_SUBSTITUTE = 8  # terms of an expression that may replace an unknown
 SHORT = 16  # terms of a system that may grow to this length
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step:
     """One pass: its name, why it stands where it does, and what was left after it."""
 
@@ -45,6 +45,12 @@ class Step:
         lines += [f"{sympy.latex(equation)} = 0" for equation in self.equations]
         return " \\\\\n".join(lines)
 
+    def __repr__(self) -> str:
+        return f"<Step {self.name}: {self.unknowns} unknowns>"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle \\begin{{gathered}} \\text{{{self.name}}} \\\\ {self.latex()} \\end{{gathered}}$"
+
     def __str__(self) -> str:
         head = f"{self.name}: {self.unknowns} unknowns"
         if self.equations:
@@ -55,7 +61,7 @@ class Step:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reduction:
     """The passes that led from a Dyson equation to a small system.
 
@@ -75,6 +81,9 @@ class Reduction:
     def latex(self) -> str:
         """Return all passes as LaTeX."""
         return " \\\\[1ex]\n".join(f"\\text{{{step.name}}} \\\\\n{step.latex()}" for step in self.steps)
+
+    def __repr__(self) -> str:
+        return f"<Reduction: {' -> '.join(str(step.unknowns) for step in self.steps)} unknowns>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle \\begin{{gathered}} {self.latex()} \\end{{gathered}}$"

@@ -13,7 +13,7 @@ import sympy
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EquationSystem:
     """Polynomial or rational equations ``residual = 0`` in unknowns, with everything needed to read them.
 
@@ -100,9 +100,18 @@ class EquationSystem:
         lines = self.latex().replace(" = 0", " &= 0")
         return f"$\\displaystyle \\begin{{aligned}} {lines} \\end{{aligned}}$"
 
+    @property
+    def _head(self) -> str:
+        count = "1 equation" if len(self.residuals) == 1 else f"{len(self.residuals)} equations"
+        return f"{count} in {_names(self.unknowns)}; parameters {_names(self.parameters)}"
+
+    def __repr__(self) -> str:
+        return f"<EquationSystem: {self._head}>"
+
     def __str__(self) -> str:
-        head = f"{len(self.residuals)} equations in {_names(self.unknowns)}; parameters {_names(self.parameters)}"
-        return "\n".join([head, *(f"  {residual} = 0" for residual in self.residuals), f"branch: {self.branch}"])
+        return "\n".join(
+            [self._head, *(f"  {residual} = 0" for residual in self.residuals), f"branch: {self.branch}"]
+        )
 
 
 def _derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:

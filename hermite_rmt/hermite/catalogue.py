@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy
 
+from hermite_rmt.core.solution import html_table
 from hermite_rmt.hermite.breakpoints import piece_at
 from hermite_rmt.hermite.formulas import FORMULAS, parameters
 from hermite_rmt.hermite.integrand import X
@@ -38,8 +39,20 @@ class Family:
         return Nonlinearity(self.formula(X, **exact), variable=X, name=label)
 
     def __repr__(self) -> str:
+        listed = self.name in nonlinearities and nonlinearities[self.name] is self
+        return f"nonlinearities.{self.name}" if listed else f"<Family {self}>"
+
+    def __str__(self) -> str:
+        """Return the name with the parameters at their defaults."""
         shown = ", ".join(f"{name}={value}" for name, value in parameters(self.formula).items())
-        return f"Family({self.name}({shown}))"
+        return f"{self.name}({shown})"
+
+    def _repr_latex_(self) -> str:
+        symbols = {name: sympy.Symbol(name) for name in parameters(self.formula)}
+        defaults = ", ".join(
+            f"{sympy.latex(symbols[n])} = {sympy.latex(v)}" for n, v in parameters(self.formula).items()
+        )
+        return f"${sympy.latex(self.formula(X, **symbols))}, \\quad {defaults}$"
 
     @property
     def default(self) -> Nonlinearity:
@@ -119,6 +132,14 @@ class Catalogue:
 
     def __repr__(self) -> str:
         return f"<Catalogue of {len(self)} nonlinearities: {', '.join(self.names)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            {str(entry) if isinstance(entry, Family) else f.name: f.formula for entry, f in self._pairs()}
+        )
+
+    def _pairs(self) -> Iterator[tuple[Nonlinearity | Family, Nonlinearity]]:
+        return zip(self._entries.values(), self, strict=True)
 
     def table(self, order: int = 5, digits: int | None = None) -> list[Row]:
         """Return one row for each nonlinearity, the most linear first."""

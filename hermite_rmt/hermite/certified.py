@@ -51,8 +51,8 @@ def certified_coefficients(integrand: Integrand, order: int, digits: int) -> lis
         bound, or for the reasons of `quadrature.coefficients`.
 
     >>> from hermite_rmt.hermite.integrand import X
-    >>> certified_coefficients(Integrand.of_expression(sympy.Max(X, 0)), 1, 20)[1]
-    Ball([0.50000000000000000000 +/- 1.8e-30])
+    >>> print(certified_coefficients(Integrand.of_expression(sympy.Max(X, 0)), 1, 20)[1])
+    [0.50000000000000000000 +/- 1.8e-30]
     """
     known, work = _prepared(integrand, order, digits)
     rough = quadrature.coefficients(integrand, order, _ROUGH_DIGITS)

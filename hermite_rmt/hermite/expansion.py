@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PRECISION = 53
 
 
-_SHOWN = 10  # terms in LaTeX
+_SHOWN = 10  # terms that are printed
 
 
 @dataclass(frozen=True)
@@ -239,10 +239,11 @@ class HermiteExpansion:
         return [root(k) for k in range(count + 1)]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{float(value):.6g}" for value in self.coefficients[:6])
-        more = ", ..." if self.order > 5 else ""
-        nu = "" if self.nu is None else f", nu={float(self.nu):.6g}"
-        return f"HermiteExpansion(order={self.order}, coefficients=({shown}{more}){nu})"
+        nu = "" if self.nu is None else f", nu={_typed(self.nu)}"
+        shown = ", ".join(map(_typed, self.coefficients[:_SHOWN]))
+        if self.order < _SHOWN:
+            return f"HermiteExpansion(({shown}{'' if self.order else ','}){nu})"
+        return f"<HermiteExpansion of order {self.order}: ({shown}, ...){nu}>"
 
     def _repr_latex_(self) -> str:
         terms = [
@@ -252,6 +253,11 @@ class HermiteExpansion:
         ]
         more = r" + \cdots" if self.order >= _SHOWN else ""
         return f"$f(x) \\approx {' '.join(terms).lstrip('+') or '0'}{more}$"
+
+
+def _typed(value: Any) -> str:
+    """Return a coefficient as it may be typed again."""
+    return repr(float(value)) if isinstance(value, float) else repr(value)
 
 
 def _latex_number(value: float) -> str:

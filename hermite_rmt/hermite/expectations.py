@@ -53,7 +53,9 @@ def energy(function: LessMeans, digits: int | None) -> Any:
 
     def parts(digits: int | None) -> list[Any]:
         base = _of_source(function.source, 0, digits)[0]
-        return [_energy_of_source(function.source, digits), -(base**2), _mean(function, digits) ** 2]
+        # what is left of the mean may be 0, of which no digit is known: here it counts beside the base alone
+        left = 0 if function.is_centred else base - taken(function, digits)
+        return [_energy_of_source(function.source, digits), -(base**2), left**2]
 
     return _shown(_sum_without_loss(parts, digits), digits)
 

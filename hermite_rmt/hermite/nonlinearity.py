@@ -291,12 +291,17 @@ class Nonlinearity:
         shown = repr(self._body.source)
         if self._body.is_centred:
             return f"{shown}.centred()"
-        return shown + "".join(f" - {multiple}*mean({mean!r})" for multiple, mean in self._body.means)
+        # S.centred() - S is the constant -E S, to whatever digits it will be asked for
+        return shown + "".join(
+            f" + {_factor(multiple)}({mean!r}.centred() - {mean!r})" for multiple, mean in self._body.means
+        )
 
     def _repr_latex_(self) -> str:
-        base = self._body.source.expression
-        written = rf"\mathrm{{{self.name}}}" if base is None else sympy.latex(base)
-        return rf"${written} - \mathrm{{mean}}$" if self._body.means else f"${written}$"
+        means = "".join(
+            rf" - {'' if multiple == 1 else sympy.latex(multiple)}\,E\left[{mean.latex(sympy.Symbol('xi'))}\right]"
+            for multiple, mean in self._body.means
+        )
+        return f"${self._body.source.latex(sympy.Symbol('x'))}{means}$"
 
 
 def _operand(value: Any) -> Nonlinearity | None:
@@ -308,6 +313,13 @@ def _operand(value: Any) -> Nonlinearity | None:
         return Nonlinearity._of(LessMeans(Source(exact_constant(value, "operand"))))
     except TypeError:
         return None
+
+
+def _factor(multiple: Any) -> str:
+    """Return an exact factor as it may be typed before a nonlinearity."""
+    if multiple == 1:
+        return ""
+    return f"{multiple.p}*" if multiple.is_Integer else f"Nonlinearity({str(multiple)!r})*"
 
 
 def _order(value: Any, name: str) -> int:

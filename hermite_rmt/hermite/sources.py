@@ -51,6 +51,12 @@ class Source:
         except ValueError:  # a Piecewise that leaves points out
             return str(self.expression)
 
+    def latex(self, variable: sympy.Symbol) -> str:
+        """Return the expression in this variable as LaTeX, or the name of the callable."""
+        if self.expression is None:
+            return rf"\mathrm{{{self.name}}}({sympy.latex(variable)})"
+        return str(sympy.latex(self.expression.xreplace({X: variable})))
+
     def __repr__(self) -> str:
         given = repr(self.formula) if self.expression is not None else self.formula
         if self.parameters:

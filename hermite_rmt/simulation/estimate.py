@@ -26,6 +26,9 @@ class Statistic:
 
     samples: Array
 
+    def _repr_html_(self) -> str:
+        return html_table({"mean": repr(self), "samples": f"{len(self.samples)}"})
+
     @property
     def mean(self) -> float:
         """The mean of the samples."""
@@ -73,7 +76,7 @@ class Statistic:
         return f"{self.mean:.{places}f} +/- {error:.{places}f} ({trials} trials)"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """A simulated model at one (n, p, gamma).
 
@@ -96,6 +99,10 @@ class Estimate:
     def c(self) -> float:
         """The realised ratio p/n, at which theory is to be evaluated beside this estimate."""
         return self.p / self.n
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {getattr(self, name)}" for name in ("error", "quadratic_form", "trace"))
+        return f"<Estimate at n={self.n}, p={self.p}, gamma={self.gamma:g}: {found}>"
 
     def _repr_html_(self) -> str:
         rows = {name: repr(getattr(self, name)) for name in ("error", "quadratic_form", "trace")}

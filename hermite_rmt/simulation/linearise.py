@@ -13,7 +13,7 @@ from hermite_rmt.simulation.checks import Array, finite_number, real_array
 from hermite_rmt.simulation.kernel import Entrywise, attention_kernel
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Linearisation:
     """An attention kernel K of tokens X = mu y^T + Z and what it is close to.
 
@@ -30,6 +30,9 @@ class Linearisation:
     left: Array
     right: Array
     linear_part: Array
+
+    def __repr__(self) -> str:
+        return f"<Linearisation of a {len(self.kernel)} x {len(self.kernel)} kernel, low rank {self.left.shape[1]}>"
 
     @property
     def low_rank(self) -> Array:

@@ -11,6 +11,7 @@ import xarray as xr
 from scipy.optimize import brentq, minimize_scalar
 
 from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.solution import html_table
 from hermite_rmt.study.scale import Scale, scaled_theory
 
 SCAN_POINTS = 400
@@ -26,6 +27,9 @@ class Crossing:
     value: float
     error: float
     rising: bool
+
+    def _repr_html_(self) -> str:
+        return html_table({name: str(value) for name, value in vars(self).items()})
 
 
 def crossings(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.solution import html_table
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.model import one_number
 
@@ -22,6 +23,9 @@ class LinearPart:
     a1: float
     share: float
     error: float
+
+    def _repr_html_(self) -> str:
+        return html_table({name: str(value) for name, value in vars(self).items()})
 
 
 def best_linear_part(

@@ -60,8 +60,11 @@ class AttentionSpectrum:
         for name, parameter in parameters.items():
             if parameter.shape:
                 raise ValueError(f"{name}: got an array of shape {parameter.shape}; allowed: one number")
-        self._parameters = parameters
+        self._model, self._parameters = model, parameters
         self._reals = {name: parameter.reals.item() for name, parameter in parameters.items()}
+
+    def __repr__(self) -> str:
+        return f"{self._model!r}.spectrum({self._parameters['c']!r})"
 
     def density(self, x: Any) -> Any:
         """Return the density of the eigenvalues of A^T A/n at x > 0, without its atom; nan at most at an edge."""

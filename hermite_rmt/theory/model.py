@@ -10,7 +10,7 @@ import numpy as np
 
 from hermite_rmt.core.numbers import Real, read_digits
 from hermite_rmt.core.parameter import Parameter
-from hermite_rmt.core.solution import Outcome, Solution
+from hermite_rmt.core.solution import Outcome, Solution, html_table
 
 OBSERVABLES = ("trace", "quadratic_form", "error")
 # Normal doubles whose squares are normal too
@@ -195,6 +195,9 @@ class Model(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={parameter!r}" for name, parameter in self.parameters().items())
         return f"{type(self).__name__}({shown})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.describe())
 
 
 def _on_doubles(

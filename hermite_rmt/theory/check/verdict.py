@@ -18,6 +18,9 @@ class Level(Enum):
     UNDECIDED = "undecided: it could not be evaluated at enough points"
     FALSE = "false: there is a counterexample"
 
+    def __repr__(self) -> str:
+        return f"Level.{self.name}"
+
 
 # The level of several claims together is that of the worst
 _ORDER = (Level.PROVED, Level.HOLDS, Level.UNDECIDED, Level.FALSE)
