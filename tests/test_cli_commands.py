@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import hermite_rmt as hr
-from hermite_rmt.cli import DONE, FAILED, main
+from hermite_rmt.cli import DONE, FAILED, evidence, main, verdicts
 from hermite_rmt.cli.commands import verify
+from hermite_rmt.cli.verdicts import KeptVerdicts
 from hermite_rmt.figures import gallery
 from hermite_rmt.study.evidence import agreement
 
@@ -94,8 +95,31 @@ def test_verify_runs_derivations(
     paths[0].write_text("assert 1 + 1 == 2")
     paths[1].write_text("assert 1 + 1 == 3")
     monkeypatch.setattr(verify, "derivation_paths", lambda: paths)
-    assert [verdict.passed for verdict in verify.derivation_verdicts()] == [True, False]
-    assert "AssertionError" in capsys.readouterr().err
+    for jobs in (1, 2):
+        found = verify.derivation_verdicts(paths, jobs, KeptVerdicts(tmp_path, paths))
+        assert [verdict.passed for verdict in found] == [True, False]
+        assert "AssertionError" in capsys.readouterr().err
+    assert main(["verify"]) == FAILED  # a planted failure is the command's
+    assert "FAILS" in capsys.readouterr().out
+
+
+def test_what_holds_is_kept_for_one_state_of_the_program(tmp_path: Path) -> None:
+    source = tmp_path / "01_source.py"
+    source.write_text("assert True")
+    right, wrong = verdicts.Verdict("a", 1, "b", 0.5), verdicts.Verdict("a", 1, "b", None)
+    kept = KeptVerdicts(tmp_path, [source])
+    kept.keep("right", [right])
+    kept.keep("wrong", [wrong, right])
+    with (tmp_path / "verdicts.jsonl").open("a") as file:
+        file.write('{"about": "cut')  # what a killed process may leave
+    again = KeptVerdicts(tmp_path, [source])
+    assert again.get("right") == [right]
+    assert again.get("wrong") is None
+    again.keep("more", [right])
+    assert KeptVerdicts(tmp_path, [source]).get("more") == [right]
+    source.write_text("assert 1")
+    assert KeptVerdicts(tmp_path, [source]).get("right") is None
+    assert KeptVerdicts(None, [source]).get("right") is None
 
 
 def test_derivations_are_found() -> None:
@@ -104,11 +128,12 @@ def test_derivations_are_found() -> None:
 
 def test_the_full_round_resumes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(agreement, "FULL_SIZES", {24: 3, 32: 3, 48: 3})
-    first = list(verify.cell_verdicts(tmp_path))
-    assert len(first) == 24  # twelve nonlinearities, error and trace
+    monkeypatch.setattr(agreement, "LARGE_SIZES", {24: 3, 32: 3, 64: 3})
+    first = list(evidence.cell_verdicts(tmp_path))
+    assert len(first) == 26  # twelve nonlinearities and one cell of n = p, error and trace
 
     def unwanted(*arguments: object, **options: object) -> None:
         raise AssertionError("a finished trial is simulated again")
 
     monkeypatch.setattr(hr.Attention, "simulate", unwanted)
-    assert list(verify.cell_verdicts(tmp_path)) == first
+    assert list(evidence.cell_verdicts(tmp_path)) == first

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import hermite_rmt as hr
-from hermite_rmt.cli import BAD_INPUT, DONE, main
+from hermite_rmt.cli import BAD_INPUT, DONE, FAILED, main
+from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.simulation.pretrained import PretrainedWeights
 from hermite_rmt.study.evidence import pretrained
-from hermite_rmt.study.evidence.agreement import decay, exponents, judge, member, simulate_agreement
+from hermite_rmt.study.evidence.agreement import judge, member, simulate_agreement
 from hermite_rmt.study.evidence.alignment import aligned_weights, angles, misaligned_weights, over_parametrised
 from hermite_rmt.study.evidence.any_weights import AnyWeights
-from hermite_rmt.study.evidence.atlas import ATLAS
+from hermite_rmt.study.evidence.atlas import ATLAS, DOCUMENTED, differences
 from hermite_rmt.study.evidence.claims import Claim, Part, Verdict
-from hermite_rmt.study.evidence.finite_size import unbalanced_error
+from hermite_rmt.study.evidence.corrections import skewed_error, unbalanced_error
+from hermite_rmt.study.evidence.decay import decay, exponents
+from hermite_rmt.study.evidence.effects import scaling
 from hermite_rmt.study.evidence.limits import Box, attention_error, directed, regression_error
 from hermite_rmt.study.evidence.linearity import best, linear_part_decides
 from hermite_rmt.study.evidence.noise import critical_energy, noise
@@ -96,6 +101,27 @@ def test_verdicts_of_the_linear_part() -> None:
     assert (fractions.relative_to_linear <= 1).all()
 
 
+def test_the_page_says_what_the_studies_find() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "evidence" / "claims.md").read_text()
+    rows = dict(re.findall(r"^\| ([a-g]) \| [^|]* \| ([^|:]*?)(?::[^|]*)? \|$", page, re.MULTILINE))
+    assert rows.keys() == {*ATLAS, "g"}
+    assert {letter: documented.verdict.value for letter, documented in DOCUMENTED.items()} == {
+        letter: verdict for letter, verdict in rows.items() if letter in ATLAS
+    }
+
+
+@pytest.mark.parametrize("letter", list(ATLAS))
+def test_studies_find_what_is_documented(letter: str) -> None:
+    assert differences(ATLAS[letter]()) == []
+
+
+def test_a_study_that_finds_something_else_is_told() -> None:
+    parts = tuple(Part(f"part {k}", holds, "") for k, holds in enumerate((False, True, True)))
+    (told,) = differences(Claim("c", "", parts, {}))
+    assert told == "claim c, part 2: holds, documented is that it fails"
+    assert "3 parts" in differences(Claim("a", "", parts, {}))[0]
+
+
 def test_the_atlas_has_its_claims() -> None:
     assert list(ATLAS) == list("abcdef")
     assert {spot.claim for spot in spots()} == set(ATLAS)
@@ -170,6 +196,48 @@ def test_unbalanced_labels_see_the_second_coefficient() -> None:
     assert unbalanced_error(0.3, 0, 0.5, 0.5, 0.1, 0.5) == pytest.approx(model.error(0.5, 0.1), rel=1e-7)
 
 
+def test_fair_signs_do_not_see_the_second_coefficient() -> None:
+    """Their squares are constant: without a fluctuation of |z|^2 the term of a_2 is gone."""
+    assert unbalanced_error(0.3, 0.4, 0.5, 0.5, 0.1, 0.5, kurtosis=-2) == pytest.approx(
+        hr.Attention(a1=0.3, nu=0.5).error(0.5, 0.1), rel=1e-7
+    )
+
+
+@pytest.mark.parametrize(("a2", "along", "skewness"), [(0.0, 1.0, 2.0), (0.5, 0.0, 2.0), (0.5, 1.0, 0.0)])
+def test_without_one_of_its_causes_skewness_does_nothing(a2: float, along: float, skewness: float) -> None:
+    plain = hr.Attention(a1=0.6, nu=0.8, overlaps=hr.Overlaps(mu_mu=1.2)).error(0.7, 0.2)
+    assert skewed_error(0.6, a2, 0.8, 0.7, 0.2, 1.2, along, skewness, 3.0) == pytest.approx(plain, rel=1e-12)
+
+
+def test_skewed_noise_lowers_the_error_of_a_signal_along_it() -> None:
+    """Simulated, with the paired difference of a signal along 1_p and one across it; universality says zero."""
+    n, p = 300, 150
+    one, across = (np.resize(signs, p) / p**0.5 for signs in ([1.0], [1.0, -1.0]))
+    f = hr.Nonlinearity("relu(x)").centred()
+    samples = [
+        simulate_attention(
+            f, (1, 0, 0, 0, 0, 0), n, p, [0.1], trials=150, rng=5, noise="exponential", mu=mu
+        )[0].error.samples
+        for mu in (one, across)
+    ]  # fmt: skip
+    difference = samples[0] - samples[1]
+    limits = [
+        skewed_error(f.coefficient(1), f.coefficient(2), f.nu(), 0.5, 0.1, 1.0, along, 2.0, 6.0) for along in (1, 0)
+    ]
+    error = difference.std(ddof=1) / len(difference) ** 0.5
+    assert abs(difference.mean() - (limits[0] - limits[1])) < 5 * error + 2 / n
+    assert difference.mean() + 5 * error < 0
+
+
+def test_gaps_of_weakened_assumptions() -> None:
+    found = scaling({64: 200, 128: 100, 256: 50})
+    slow = found.sel(effect="tanh, Student 2.5")
+    assert float(slow.exponent) + 2 * float(slow.exponent_error) < 0.75  # falls like n^-1/4, and surely not like 1/n
+    assert np.all(found.probability > 1e-4)
+    own = found.gap.sel(effect="tanh, own diagonal, limit d = 0") / found.standard_error.sel(effect="tanh, Gaussian")
+    assert np.all(np.abs(own) > 4)
+
+
 @pytest.mark.parametrize("diagonal", [0.0, 0.4])
 def test_any_weights_at_the_identity_are_proposition_1_and_theorem_1(diagonal: float) -> None:
     f = hr.nonlinearities.erf
@@ -226,3 +294,12 @@ def test_claims_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["claims", "z"], ["claims", "g"]):
         assert main(arguments) == BAD_INPUT
         assert "allowed" in capsys.readouterr().err
+
+
+def test_a_claim_that_is_documented_otherwise_fails(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = Claim("c", "planted", tuple(Part(f"part {k}", True, "") for k in range(3)), {})
+    monkeypatch.setitem(ATLAS, "c", lambda: wrong)  # type: ignore[arg-type]
+    assert main(["claims", "c"]) == FAILED
+    assert "documented is that it fails" in capsys.readouterr().err

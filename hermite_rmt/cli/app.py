@@ -256,15 +256,20 @@ def claims(
     return command.run(letters or [], model, simulate, as_json)
 
 
-@app.command(epilog=_examples("verify --json", "verify --full --folder verification"))
+@app.command(epilog=_examples("verify --json", "verify --full --folder verification --jobs 2"))
 def verify(
-    full: Annotated[bool, typer.Option("--full", help="Claims and all simulated cells as well: hours.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Claims and all simulated cells to n = 4096 as well: half an hour.")
+    ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Keep finished trials here: an interrupted run continues.")
+        Path | None, typer.Option("--folder", help="Keep what is done here: an interrupted run continues.")
     ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "--workers", min=1, help="Processes; results do not depend on them.")
+    ] = 1,
     as_json: Json = False,
 ) -> Any:
     """Check derivations, reference values and a round of simulation; exit code 1 if anything fails."""
     from hermite_rmt.cli.commands import verify as command
 
-    return command.run(full, folder, as_json)
+    return command.run(full, folder, jobs, as_json)

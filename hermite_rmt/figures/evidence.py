@@ -19,6 +19,7 @@ from hermite_rmt.study.evidence import (
     agreement,
     alignment,
     curves,
+    decay,
     finite_size,
     linearity,
     noise,
@@ -102,7 +103,7 @@ def cells(watch: Watch = unwatched) -> Drawn:
 def agreement_drawn(data: xr.Dataset) -> Drawn:
     """Draw the z-scores of a dataset of `simulate_agreement`; the cells and exponents go beside it."""
     judged = agreement.judge(data)
-    tables = {"cells": judged, "exponents": agreement.exponents(data), "simulated": data}
+    tables = {"cells": judged, "exponents": decay.exponents(data), "simulated": data}
     return Drawn(draw_agreement.cells_figure(judged), tables)
 
 

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from hermite_rmt.cli import DONE, FAILED, fail
 from hermite_rmt.cli.output import number_text, print_columns, print_json, progress_bar
-from hermite_rmt.study.evidence.atlas import ATLAS
+from hermite_rmt.study.evidence.atlas import ATLAS, DOCUMENTED, differences
 from hermite_rmt.study.evidence.claims import Claim
 from hermite_rmt.study.evidence.spots import spot_checks
 
 REAL_WEIGHTS = "g"
 
 
-def run(letters: Sequence[str], model: Path | None, simulate: bool, as_json: bool) -> None:
-    """Study the claims and print what was found.
+def run(letters: Sequence[str], model: Path | None, simulate: bool, as_json: bool) -> int:
+    """Study the claims and print what was found; fail where that is not what is documented.
 
     Raises
     ------
@@ -30,8 +31,11 @@ def run(letters: Sequence[str], model: Path | None, simulate: bool, as_json: boo
         raise ValueError("model: got none; allowed with claim g: --model, a safetensors file or its folder")
     chosen = letters or [*ATLAS, *([REAL_WEIGHTS] if model is not None else [])]
     claims = []
+    surprises = []
     for claim in _claims(chosen, model):
         claims.append(claim)
+        if claim.letter in DOCUMENTED:
+            surprises += differences(claim)
         if not as_json:
             print(f"{claim.letter}. {claim.statement}\n   {claim.verdict}")
             for part in claim.parts:
@@ -53,7 +57,7 @@ def run(letters: Sequence[str], model: Path | None, simulate: bool, as_json: boo
         if as_json:
             spots = [{name: number_text(v) for name, v in spot.items()} for spot in rows.to_dict("records")]
             print_json({"claims": records, "simulated": spots})
-            return
+            return _exit_code(surprises)
         names = ["claim", "spot", "theory", "simulated", "standard_error", "z"]
         print(f"differences of two errors, simulated; {table.attrs['description']}")
         print_columns(
@@ -61,6 +65,11 @@ def run(letters: Sequence[str], model: Path | None, simulate: bool, as_json: boo
         )
     elif as_json:
         print_json({"claims": records})
+    return _exit_code(surprises)
+
+
+def _exit_code(surprises: Sequence[str]) -> int:
+    return fail("; ".join(surprises), FAILED) if surprises else DONE
 
 
 def _claims(letters: Sequence[str], model: Path | None) -> Iterator[Claim]:

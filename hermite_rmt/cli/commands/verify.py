@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy import stats
 
 import hermite_rmt
-from hermite_rmt.cli import DONE, FAILED
+from hermite_rmt.cli import DONE, FAILED, INTERRUPTED, fail
 from hermite_rmt.cli.output import number_text, print_json, print_table, progress_bar
+from hermite_rmt.cli.verdicts import KeptVerdicts, Verdict, largest
 from hermite_rmt.core.numbers import read_real
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.study import sweep
+from hermite_rmt.study.executors import process_pool
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.linear_regression import LinearRegression
 from hermite_rmt.theory.overlaps import Overlaps
@@ -30,38 +34,47 @@ EXTREME = 6  # the last reference points, for which double precision promises tw
 DIGITS = 35
 SIMULATION = {"n": 400, "trials": 12, "rng": 0}
 FALSE_ALARMS = 1e-3  # probability that a right theory fails any of the simulated cells by chance
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 FINITE_SIZE = 2.0  # allowance for the O(1/n) gap between finite n and the limit, times 1/n
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """One check: its worst deviation, in units of what is allowed (None: there is no number, the check failed)."""
-
-    check: str
-    cells: int
-    allowed: str
-    worst: float | None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the worst deviation is allowed; not where it is nan."""
-        return self.worst is not None and self.worst <= 1
-
-
-def run(full: bool, folder: Path | None, as_json: bool) -> int:
+def run(full: bool, folder: Path | None, jobs: int, as_json: bool) -> int:
     """Run all checks and print a table of verdicts.
 
     Parameters
     ----------
-    full : whether to test the claims and all cells of theory against simulation as well
-    folder : where finished trials of the full run are kept, so that an interrupted one continues; None: nowhere
+    full : whether to test the claims, the limits of the theory and all cells of theory against simulation as well
+    folder : where finished checks and trials are kept, so that an interrupted run continues; None: nowhere
+    jobs : processes at work at a time; the results do not depend on it
     """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    rounds = [reference_verdicts(), simulation_verdicts(), derivation_verdicts()]
+    paths = derivation_paths()
+    kept = KeptVerdicts(folder, paths)
+    rounds: list[tuple[str, Callable[[], Iterable[Verdict]]]] = [
+        ("reference values", reference_verdicts),
+        ("simulation", simulation_verdicts),
+    ]
     if full:
-        rounds += [claim_verdicts(), cell_verdicts(folder)]
-    verdicts = [verdict for part in rounds for verdict in part]
+        from hermite_rmt.cli.evidence import cell_verdicts, claim_verdicts, limit_verdicts, spot_verdicts
+
+        rounds += [("claims", claim_verdicts), ("spots", spot_verdicts), ("limits", limit_verdicts)]
+    verdicts: list[Verdict] = []
+    try:
+        for about, checks in rounds:
+            found = kept.get(about)
+            if found is None:
+                found = list(checks())
+                kept.keep(about, found)
+            verdicts += found
+        verdicts += derivation_verdicts(paths, jobs, kept)
+        if full:
+            with process_pool(jobs) if jobs > 1 else nullcontext() as executor:
+                verdicts += cell_verdicts(folder, executor)
+    except KeyboardInterrupt:
+        if folder is None:
+            raise
+        return fail(f"interrupted; {folder} keeps what is done, the same command continues", INTERRUPTED)
     if as_json:
         print_json(
             [
@@ -94,9 +107,9 @@ def reference_verdicts() -> Iterator[Verdict]:
         ("double precision", points[:-EXTREME], 1e-9),
         ("double precision, extremes", points[-EXTREME:], 1e-7),
     ):
-        worst = _largest(_deviation(point, None) for point in part)
+        worst = largest(_deviation(point, None) for point in part)
         yield Verdict(f"reference values, {label}", 2 * len(part), f"{tolerance:g} relative", worst / tolerance)
-    worst = _largest(_deviation(point, DIGITS) for point in points)
+    worst = largest(_deviation(point, DIGITS) for point in points)
     tolerance = 10.0 ** (2 - DIGITS)
     yield Verdict(f"reference values, digits={DIGITS}", 2 * len(points), f"{tolerance:g} relative", worst / tolerance)
 
@@ -119,23 +132,32 @@ def simulation_verdicts() -> Iterator[Verdict]:
         with progress_bar(label) as progress:
             data = sweep(model, c, gamma, simulate=SIMULATION, progress=progress)
         allowed = quantile * data.error_standard_error + FINITE_SIZE / n
-        worst = _largest((abs(data.error_simulated - data.error_at_realised) / allowed).values.ravel())
+        worst = largest((abs(data.error_simulated - data.error_at_realised) / allowed).values.ravel())
         text = f"{quantile:.3g} standard errors + {FINITE_SIZE:g}/n"
         yield Verdict(f"simulation, {label}", len(c) * len(gamma), text, worst)
 
 
-def derivation_verdicts() -> Iterator[Verdict]:
+def derivation_verdicts(paths: Sequence[Path], jobs: int, kept: KeptVerdicts) -> Iterator[Verdict]:
     """Run every derivation in a process of its own: each ends in assertions."""
-    paths = derivation_paths()
-    with progress_bar("derivations") as progress:
-        for done, path in enumerate(paths):
+    threads = dict.fromkeys(BLAS_THREADS, "1") if jobs > 1 else {}
+
+    def verdict(path: Path) -> Verdict:
+        if (known := kept.get(path.stem)) is not None:
+            return known[0]
+        command = [sys.executable, str(path)]
+        finished = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **threads})
+        if finished.returncode:
+            print(finished.stderr, file=sys.stderr, end="")
+        worst = None if finished.returncode else 0.0
+        found = Verdict(f"derivation {path.stem}", 1, "no failed assertion", worst)
+        kept.keep(path.stem, [found])
+        return found
+
+    with progress_bar("derivations") as progress, ThreadPoolExecutor(jobs) as threads_of_jobs:
+        for done, found in enumerate(threads_of_jobs.map(verdict, paths)):
+            yield found
             if progress is not None:
-                progress(done, len(paths))
-            finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
-            if finished.returncode:
-                print(finished.stderr, file=sys.stderr, end="")
-            worst = None if finished.returncode else 0.0
-            yield Verdict(f"derivation {path.stem}", 1, "no failed assertion", worst)
+                progress(done + 1, len(paths))
 
 
 def derivation_paths() -> list[Path]:
@@ -147,49 +169,16 @@ def derivation_paths() -> list[Path]:
     raise FileNotFoundError("derivations: not installed with the package, and not beside it")
 
 
-def claim_verdicts() -> Iterator[Verdict]:
-    """Study every claim, and compare its verdict with the documented one."""
-    from hermite_rmt.study.evidence.atlas import ATLAS, DOCUMENTED
-
-    with progress_bar("claims") as progress:
-        for done, (letter, study) in enumerate(ATLAS.items()):
-            if progress is not None:
-                progress(done, len(ATLAS))
-            claim = study()
-            worst = 0.0 if claim.verdict is DOCUMENTED[letter] else None
-            yield Verdict(f"claim {letter}", len(claim.parts), f"{DOCUMENTED[letter]}", worst)
-
-
-def cell_verdicts(folder: Path | None) -> Iterator[Verdict]:
-    """Compare all cells with simulation, the largest n against the limit plus the b/n of the smaller ones."""
-    from hermite_rmt.study.evidence.agreement import FULL_SIZES, judge, simulate_agreement
-
-    with progress_bar("theory against simulation") as progress:
-        data = simulate_agreement(FULL_SIZES, folder=folder, progress=progress)
-    judged = judge(data)
-    quantile = judged.attrs["quantile"]
-    for observable in judged.observable.values:
-        for name in judged.f.values:
-            z = judged.z.sel(observable=observable, f=name).values.ravel()
-            text = f"{quantile:.3g} standard errors, limit + b/n"
-            yield Verdict(f"simulation, {observable}, {name}", z.size, text, _largest(np.abs(z)) / quantile)
-
-
 def _deviation(point: Mapping[str, Any], digits: int | None) -> float:
     """Return the larger relative deviation of error and quadratic form at a reference point."""
     convert: Callable[[Any], Any] = float if digits is None else str
     overlaps = Overlaps(**{name: convert(point["overlaps"][short]) for name, short in OVERLAPS.items()})
     numbers = {name: convert(point[name]) for name in ("a1", "nu", "diagonal")}
     model = Attention(overlaps=overlaps, **numbers)
-    return _largest(
+    return largest(
         _relative(getattr(model, quantity)(convert(point["c"]), convert(point["gamma"]), digits=digits), point[key])
         for quantity, key in (("error", "E"), ("quadratic_form", "q"))
     )
-
-
-def _largest(values: Iterable[float]) -> float:
-    """Return the largest value; nan if one is nan, which `max` may pass over."""
-    return float(np.max(list(values)))
 
 
 def _relative(value: Any, reference: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,6 @@ from scipy import stats
 
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.hermite.catalogue import nonlinearities
-from hermite_rmt.simulation.checks import Array
 from hermite_rmt.study.provenance import software
 from hermite_rmt.study.sweep import sweep
 from hermite_rmt.theory.attention import Attention
@@ -30,6 +30,7 @@ RATIOS = ("1/2", "2")
 GAMMAS = ("1/100", "1/10", "1")
 SIZES: Mapping[int, int] = {128: 64, 256: 32, 512: 16, 1024: 16}  # trials at each n; the largest n is the test
 FULL_SIZES: Mapping[int, int] = {**SIZES, 2048: 12}
+LARGE_SIZES: Mapping[int, int] = {256: 64, 512: 32, 1024: 16, 4096: 6}  # of the one cell that goes to 4096
 OBSERVABLES = ("error", "trace")
 FALSE_ALARMS = 0.01  # probability that a right theory fails in any cell by chance
 SEED = 20
@@ -40,6 +41,8 @@ def simulate_agreement(
     sizes: Mapping[int, int] = SIZES,
     names: Sequence[str] = NAMES,
     settings: Sequence[str] = tuple(SETTINGS),
+    ratios: Sequence[str] = RATIOS,
+    gammas: Sequence[str] = GAMMAS,
     executor: Executor | None = None,
     folder: Path | None = None,
     progress: Report | None = None,
@@ -49,9 +52,11 @@ def simulate_agreement(
     Parameters
     ----------
     sizes : {n: trials}
+    names, settings : of `NAMES` and `SETTINGS`
+    ratios, gammas : c = p/n and the ridges, as exact text
     executor : as for `hermite_rmt.sweep`
     folder : where finished trials are kept, so that an interrupted run continues
-    progress : function of (sweeps done, sweeps in all)
+    progress : function of (work done, work in all), a trial weighed by its n^3
 
     Returns
     -------
@@ -59,25 +64,25 @@ def simulate_agreement(
     p/n), standard_error and deviation (of one trial); trials along n. Observables, all between 0 and 1: the error E
     and gamma times the trace m, whose fluctuations are of order 1/n, so that it shows the gap itself
     """
-    shape = (len(OBSERVABLES), len(names), len(settings), len(sizes), len(RATIOS), len(GAMMAS))
+    shape = (len(OBSERVABLES), len(names), len(settings), len(sizes), len(ratios), len(gammas))
     limit, gap, error = np.empty(shape), np.empty(shape), np.empty(shape)
-    done = 0
+    work = _Work(sizes, len(names) * len(settings), progress)
     for i, name in enumerate(names):
         for j, setting in enumerate(settings):
             model = Attention(member(name), overlaps=SETTINGS[setting])
             for k, (n, trials) in enumerate(sizes.items()):
                 store = None if folder is None else folder / f"{name}_{setting}_{n}.jsonl"
                 simulation = {"n": n, "trials": trials, "rng": SEED}
-                cell = sweep(model, RATIOS, GAMMAS, simulate=simulation, executor=executor, store=store)
+                cell = sweep(
+                    model, ratios, gammas, simulation, executor=executor, store=store, progress=work.within(n)
+                )
                 for which, name_of in enumerate(OBSERVABLES):
                     unit = cell.gamma if name_of == "trace" else 1.0
                     there = cell[f"{name_of}_at_realised"]
                     limit[which, i, j, k] = there * unit
                     gap[which, i, j, k] = (cell[f"{name_of}_simulated"] - there) * unit
                     error[which, i, j, k] = cell[f"{name_of}_standard_error"] * unit
-                done += 1
-                if progress is not None:
-                    progress(done, len(names) * len(settings) * len(sizes))
+                work.finish(n)
     dims = ("observable", "f", "setting", "n", "c", "gamma")
     trials_at = xr.DataArray(list(sizes.values()), dims="n")
     data = xr.Dataset(
@@ -87,8 +92,8 @@ def simulate_agreement(
             "f": list(names),
             "setting": list(settings),
             "n": list(sizes),
-            "c": [0.5, 2.0],
-            "gamma": [0.01, 0.1, 1.0],
+            "c": [float(Fraction(c)) for c in ratios],
+            "gamma": [float(Fraction(gamma)) for gamma in gammas],
         },
         {
             "description": "simulated minus limit, attention, f centred, diagonal 0; trace times gamma",
@@ -96,6 +101,39 @@ def simulate_agreement(
         },
     )
     return data.assign(deviation=data.standard_error * np.sqrt(data.trials))
+
+
+def simulate_largest(
+    executor: Executor | None = None, folder: Path | None = None, progress: Report | None = None
+) -> xr.Dataset:
+    """Simulate the one cell that goes to n = p = 4096: tanh on noise, gamma = 1/10."""
+    return simulate_agreement(LARGE_SIZES, ["tanh"], ["noise"], ["1"], ["1/10"], executor, folder, progress)
+
+
+class _Work:
+    """How much of all sweeps is done: trials at n cost (n/128)^3, so that time left can be told from it."""
+
+    def __init__(self, sizes: Mapping[int, int], sweeps: int, report: Report | None) -> None:
+        self._cost = {n: trials * max(round((n / 128) ** 3), 1) for n, trials in sizes.items()}
+        self._total = sweeps * sum(self._cost.values())
+        self._before, self._report = 0, report
+
+    def within(self, n: int) -> Report:
+        """Return the progress of one sweep at n."""
+
+        def report(done: int, trials: int) -> None:
+            self._say(self._cost[n] * done // trials)
+
+        return report
+
+    def finish(self, n: int) -> None:
+        """Count a sweep at n as done."""
+        self._before += self._cost[n]
+        self._say(0)
+
+    def _say(self, within: int) -> None:
+        if self._report is not None:
+            self._report(self._before + within, self._total)
 
 
 def member(name: str) -> Nonlinearity:
@@ -145,52 +183,3 @@ def judge(data: xr.Dataset, false_alarms: float = FALSE_ALARMS) -> xr.Dataset:
             "software": software(),
         },
     )
-
-
-def exponents(data: xr.Dataset) -> xr.Dataset:
-    """Fit gap = b n^-k with one exponent k for each (observable, f, setting), b its own in every cell of (c, gamma).
-
-    Returns
-    -------
-    Dataset over (observable, f, setting): exponent and exponent_error (where chi-square has risen by 1;
-    nan where no gap is resolved), and the same for the standard deviation of one trial
-    """
-    dims = ("observable", "f", "setting")
-    rows = np.full((*(data.sizes[dim] for dim in dims), 4), np.nan)
-    for index in np.ndindex(rows.shape[:-1]):
-        cell = data.isel(dict(zip(dims, index, strict=True))).stack(cell=("c", "gamma")).transpose("cell", "n")
-        n = cell.n.values.astype(float)
-        rows[index][:2] = decay(n, cell.gap.values, cell.standard_error.values)
-        spread = cell.deviation.values / np.sqrt(2 * (cell.trials.values - 1))
-        rows[index][2:] = decay(n, cell.deviation.values, spread)
-    labels = ("exponent", "exponent_error", "deviation_exponent", "deviation_exponent_error")
-    return xr.Dataset(
-        {label: (dims, rows[..., k]) for k, label in enumerate(labels)},
-        {dim: data[dim].values for dim in dims},
-        {"description": "gap = b n^-exponent, pooled over c and gamma", "software": software()},
-    )
-
-
-def decay(n: Array, values: Array, errors: Array) -> tuple[float, float]:
-    """Fit values[cell, n] = b[cell] n^-k by weighted least squares; return k and its standard error.
-
-    nan, nan if the values are all within their errors, or no k between 0 and 3 fits best.
-
-    >>> n = np.array([100.0, 200.0, 400.0])
-    >>> k, error = decay(n, np.array([3.0 / n]), np.array([0.01 / n]))
-    >>> round(k, 2), error < 0.1
-    (1.0, True)
-    """
-    weight = errors**-2.0
-    if np.sum(values**2 * weight) < values.size + 3 * np.sqrt(2 * values.size):
-        return np.nan, np.nan
-    grid = np.linspace(0, 3, 601)
-    power = n ** -grid[:, None]  # (k, n)
-    numerator = np.einsum("cn,kn->kc", weight * values, power) ** 2
-    explained = numerator / np.einsum("cn,kn->kc", weight, power**2)
-    chi = np.sum(weight * values**2) - explained.sum(axis=1)
-    best = int(chi.argmin())
-    within = np.flatnonzero(chi <= chi[best] + 1)
-    if best in (0, len(grid) - 1):
-        return np.nan, np.nan
-    return float(grid[best]), float((grid[within[-1]] - grid[within[0]]) / 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -57,6 +57,11 @@ class Claim:
         >>> Claim("x", "all", (Part("all", False, "one"), Part("most", True, "many")), {}).verdict.value
         'holds under stated conditions'
         """
-        if self.parts[0].holds:
-            return Verdict.HOLDS
-        return Verdict.CONDITIONAL if any(part.holds for part in self.parts) else Verdict.FALSE
+        return verdict_of([part.holds for part in self.parts])
+
+
+def verdict_of(holds: Sequence[bool]) -> Verdict:
+    """Return the verdict that follows from the outcomes of a claim's parts, the claim as it stands first."""
+    if holds[0]:
+        return Verdict.HOLDS
+    return Verdict.CONDITIONAL if any(holds) else Verdict.FALSE

@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from hermite_rmt.core.contexts import local_context
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.study.evidence.agreement import Report
+from hermite_rmt.study.evidence.corrections import skewed_error, unbalanced_error
 from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.overlaps import Overlaps
 
-SIZE, TRIALS, SEED = 600, 20, 40
+SIZE, TRIALS, SEED = 600, 40, 40
+SIGNAL = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+KURTOSIS: Mapping[str, float] = {"rademacher": -2.0, "gaussian": 0.0, "laplace": 3.0, "exponential": 6.0}  # excess
+SKEWNESS = 2.0  # of exponential noise
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def finite_size(n: int = SIZE, trials: int = TRIALS, progress: Report | None = N
 @cache
 def cases(n: int) -> tuple[Case, ...]:
     """Return all cases, the main size n."""
-    return (*_diagonals(n), *_linear(n), *_means(n), *_unbalanced(n), *_noises(n))
+    return (*_diagonals(n), *_linear(n), *_means(n), *_unbalanced(n), *_symmetric(n), *_skewed(n))
 
 
 def _diagonals(n: int) -> list[Case]:
@@ -145,65 +148,46 @@ def _means(n: int) -> list[Case]:
 
 
 def _unbalanced(n: int) -> list[Case]:
-    """Take f = h_2 and labels of mean rho: the rank-two term of a_2 becomes visible."""
-    f, p, gamma, rho = Nonlinearity("(x^2 - 1)/sqrt(2)"), n // 2, 0.001, 0.5
+    """Take f = h_2 and labels of mean rho: the rank-two term of a_2 becomes visible, by the noise's fourth moment."""
+    f, p, gamma = Nonlinearity("(x^2 - 1)/sqrt(2)"), n // 2, 0.001
     naive = _limit(f, n, p, gamma)
-    seen = unbalanced_error(0.0, 1.0, 1.0, p / n, gamma, rho)
-    return [
-        Case("a_2 and unbalanced labels", "h_2, balanced", f, n, p, gamma, naive, naive),
-        Case(
-            "a_2 and unbalanced labels",
-            "h_2, labels of mean 1/2",
-            f, n, p, gamma, seen, naive, None, {"labels": _labels(n, rho)},
-        ),
-    ]  # fmt: skip
-
-
-def _noises(n: int) -> list[Case]:
-    p = n // 2
-    tanh, relu = Nonlinearity("tanh(x)"), Nonlinearity("relu(x)").centred()
-    found = []
-    for noise in ("rademacher", "uniform", "laplace", "student5"):
-        limit = _limit(tanh, n, p, 0.1)
-        found.append(Case("symmetric noise", f"tanh, {noise}", tanh, n, p, 0.1, limit, limit, None, {"noise": noise}))
-    along = {"noise": "exponential", "mu": np.ones(p) / p**0.5}
-    across = {"noise": "exponential", "mu": np.tile([1.0, -1.0], p)[:p] / p**0.5}
-    signal = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    limit = _limit(relu, n, p, 0.1, overlaps=Overlaps(mu_mu=1))
-    for setting, options in (("across 1_p", across), ("along 1_p", along)):
-        text = f"relu, exponential noise, mu {setting}"
-        found.append(Case("skewed noise", text, relu, n, p, 0.1, limit, limit, signal, options))
+    found = [Case("a_2 and unbalanced labels", "h_2, balanced", f, n, p, gamma, naive, naive)]
+    for rho, noise in (
+        (0.25, "gaussian"),
+        (0.5, "gaussian"),
+        (0.75, "gaussian"),
+        (0.5, "laplace"),
+        (0.5, "rademacher"),
+    ):
+        seen = unbalanced_error(0.0, 1.0, 1.0, p / n, gamma, rho, KURTOSIS[noise])
+        setting = f"h_2, labels of mean {rho:g}, {noise}"
+        options = {"labels": _labels(n, rho), "noise": noise}
+        found.append(Case("a_2 and unbalanced labels", setting, f, n, p, gamma, seen, naive, None, options))
     return found
 
 
-def unbalanced_error(
-    a1: float, a2: float, nu: float, c: float, gamma: float, rho: float, kurtosis: float = 0.0
-) -> float:
-    """Return the error on pure noise for labels of mean rho and f with a second coefficient a_2.
+def _symmetric(n: int) -> list[Case]:
+    p, f = n // 2, Nonlinearity("tanh(x)")
+    limit = _limit(f, n, p, 0.1)
+    return [
+        Case("symmetric noise", f"tanh, {noise}", f, n, p, 0.1, limit, limit, None, {"noise": noise})
+        for noise in ("rademacher", "uniform", "laplace", "student5")
+    ]
 
-    q = (1 - rho^2) m + rho^2 [(h^-1 - theta^2 J h J)^-1]_11 with h = [[m, tau], [tau, -delta]],
-    theta = a_2 sqrt((kurtosis + 2)/2)/c (derivation of where the theory stops), and E = -gamma^2 dq/dgamma.
 
-    Parameters
-    ----------
-    kurtosis : excess kurtosis of the noise entries
-    """
-    theta = a2 * ((kurtosis + 2) / 2) ** 0.5 / c
-    digits = 30
-    context = local_context(200)
-    step = context.mpf(gamma) / 10**8
-
-    def q(at: Any) -> Any:
-        solution = Attention(a1=a1, nu=nu).solve(c, at, digits=2 * digits)
-        m, tau, delta = (context.convert(solution[name]) for name in ("trace", "tau", "delta"))
-        # h^-1 - theta^2 J h J, 2 x 2, and the corner of its inverse
-        determinant = -m * delta - tau**2
-        a, b, d = -delta / determinant + theta**2 * delta, -tau / determinant - theta**2 * tau, m / determinant
-        d -= theta**2 * m
-        return (1 - rho**2) * m + rho**2 * d / (a * d - b * b)
-
-    at = context.mpf(gamma)
-    return float(-(at**2) * (q(at + step) - q(at - step)) / (2 * step))
+def _skewed(n: int) -> list[Case]:
+    """Take exponential noise, and a signal along 1_p, at an angle to it, and across it."""
+    p, f = n // 2, Nonlinearity("relu(x)").centred()
+    naive = _limit(f, n, p, 0.1, overlaps=Overlaps(mu_mu=1))
+    a1, a2, nu = f.coefficient(1), f.coefficient(2), f.nu()
+    one, across = np.ones(p) / p**0.5, np.resize([1.0, -1.0], p) / p**0.5
+    found = []
+    for words, cosine in (("across", 0.0), ("at 60 degrees to", 0.5), ("along", 1.0)):
+        seen = skewed_error(a1, a2, nu, p / n, 0.1, 1.0, cosine, SKEWNESS, KURTOSIS["exponential"])
+        options = {"noise": "exponential", "mu": cosine * one + (1 - cosine**2) ** 0.5 * across}
+        setting = f"relu, exponential noise, signal {words} 1_p"
+        found.append(Case("skewed noise", setting, f, n, p, 0.1, seen, naive, SIGNAL, options))
+    return found
 
 
 def _labels(n: int, mean: float) -> Array:

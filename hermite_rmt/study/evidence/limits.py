@@ -130,5 +130,5 @@ def scan(box: Box, violated: Any, **values: Array) -> str:
     """Say where a statement fails in a scan or, if nowhere, what that excludes (rule of three, 95 % confidence)."""
     count = len(violated)
     if not violated.any():
-        return f"holds at {count} of {count} random points: fails in less than {3 / count:.1g} of the box (95 %)"
+        return f"holds at {count} of {count} random points: fails in less than {3 / count:.2g} of the box (95 %)"
     return f"fails at {violated.sum()} of {count} random points, e.g. {box.point(int(violated.argmax()), **values)}"

@@ -1,8 +1,8 @@
-"""Eigenvalues of simulated kernels and Gram matrices under the densities of the engine, and outliers."""
+"""Eigenvalues of simulated kernels and Gram matrices under their limiting densities, and the engine's outliers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,8 @@ from hermite_rmt.simulation.tokens import token_model
 from hermite_rmt.study.evidence.agreement import Report
 from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
-from hermite_rmt.theory.attention import equivalent
+from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.outliers import outlier, spectrum_edges
 
@@ -28,7 +29,6 @@ CASES: Mapping[str, tuple[str, float]] = {
     "relu": ("relu(x)", 2.0),
     "cos": ("cos(x)", 0.5),
 }
-HEIGHT = 1e-6  # distance from the real axis at which densities are read
 DISTANCE = 1e-4  # from the edge, where the threshold is extrapolated from
 BINS = 60
 SEED = 31
@@ -68,7 +68,7 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
         features = AttentionFeatures(f)
         with one_blas_thread:
             found = kernel_eigenvalues(tokens, features), gram_eigenvalues(features(tokens))
-        values = {"a1": f.coefficient(1), "eta": f.nu() - f.coefficient(1) ** 2, "kappa": -f.coefficient(1), "c": c}
+        spectrum = AttentionSpectrum(Attention(f), c)
         for j, eigenvalues in enumerate(found):
             kernel = j == 0
             kept = eigenvalues if kernel else eigenvalues[max(n - law.p, 0) :]
@@ -77,10 +77,10 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
             if not kernel:
                 ends = np.linspace(0, np.sqrt(kept.max()), BINS + 1) ** 2
             histogram[i, j] = np.histogram(kept, ends)[0] / n / np.diff(ends)
-            curve = _kernel_density(values) if kernel else _gram_density(values)
+            curve = spectrum.kernel_density if kernel else spectrum.density
             # the middle of a bin (of its square root for a Gram matrix) has the bin's mean, to second order
             middle = (ends[:-1] + ends[1:]) / 2 if kernel else ((np.sqrt(ends[:-1]) + np.sqrt(ends[1:])) / 2) ** 2
-            density[i, j] = [curve(x) for x in middle.tolist()]
+            density[i, j] = curve(middle)
             centre[i, j] = (ends[1:] + ends[:-1]) / 2
             distance[i, j] = np.abs(np.cumsum((histogram[i, j] - density[i, j]) * np.diff(ends))).max()
             if progress is not None:
@@ -185,19 +185,3 @@ def _threshold(values: Mapping[str, Any], edge: float) -> float:
         return (low + high) / 2
 
     return 2 * pole(DISTANCE / 4) - pole(DISTANCE)  # the first correction is the root of the distance
-
-
-def _kernel_density(values: Mapping[str, Any]) -> Callable[[float], float]:
-    def density(x: float) -> float:
-        return abs(complex(kernel_equivalent().trace({**values, SIZE: 1, Z: complex(x, HEIGHT)})).imag) / np.pi
-
-    return density
-
-
-def _gram_density(values: Mapping[str, Any]) -> Callable[[float], float]:
-    def density(x: float) -> float:
-        atom = max(1 - values["c"], 0.0) * HEIGHT / (x**2 + HEIGHT**2)  # the n - p zeros, left out
-        imag = abs(complex(equivalent().trace({**values, "gamma": complex(-x, -HEIGHT)})).imag)
-        return float((imag - atom) / np.pi)
-
-    return density
