@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hermite_rmt.simulation.checks import Array, finite_number, positive_gammas, real_array
+from hermite_rmt.simulation.covariance import CovariantTokens, read_covariance, score_size
 from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.noise import Noise
@@ -29,6 +30,7 @@ def attention_specification(
     diagonal: float | None = 0.0,
     skip: float = 0.0,
     weights: Any = None,
+    covariance: Any = None,
 ) -> Specification:
     """Check the arguments of `simulate_attention` and return what its trials run on.
 
@@ -39,17 +41,23 @@ def attention_specification(
     if not callable(f):
         raise TypeError(f"f: got {f!r}; allowed: a function of arrays")
     tokens = token_model(n, p, overlaps, (mu, w_K, w_Q), labels, noise)
+    matrix = None if weights is None else _read_weights(weights, p)
+    sigma = None if covariance is None else read_covariance(covariance, p)
+    if sigma is not None and matrix is None:
+        raise ValueError("covariance: got one without weights; allowed: weights beside it, such as the identity")
     features = AttentionFeatures(
         f,
         None if diagonal is None else finite_number(diagonal, "diagonal"),
         finite_number(skip, "skip"),
-        None if weights is None else _read_weights(weights, p),
+        matrix,
+        None if matrix is None else score_size(matrix, sigma),
     )
     if weights is not None and (tokens.gram[1:].any() or w_K is not None or w_Q is not None):
         raise ValueError(
             "weights: got a matrix beside w_K, w_Q; allowed: weights alone, with no overlap of w_K or w_Q"
         )
-    return Specification(tokens, features, positive_gammas(gammas))
+    law = tokens if sigma is None else CovariantTokens(tokens, sigma)
+    return Specification(law, features, positive_gammas(gammas))
 
 
 def _read_weights(weights: Any, p: int) -> Array:
@@ -76,6 +84,7 @@ def simulate_attention(
     diagonal: float | None = 0.0,
     skip: float = 0.0,
     weights: Any = None,
+    covariance: Any = None,
 ) -> list[Estimate]:
     """Simulate the interpolation error of nonlinear attention, y - A^T w* with A = X (K + skip I).
 
@@ -98,7 +107,9 @@ def simulate_attention(
     diagonal : the constant d, or None to keep f's own diagonal
     skip : weight of the skip connection
     weights : (p, p) matrix W for W_K^T W_Q instead of I + w_K w_Q^T; the scores are then X^T W X / (s sqrt p) with
-        s = sqrt(tr W W^T / p), so that they keep variance 1
+        s = sqrt(tr W Sigma W^T Sigma / p), so that they keep variance 1
+    covariance : (p, p) positive definite Sigma of each token's noise, X = mu y^T + Sigma^{1/2} Z, beside `weights`;
+        None is the identity
 
     Returns
     -------
@@ -130,5 +141,6 @@ def simulate_attention(
         diagonal=diagonal,
         skip=skip,
         weights=weights,
+        covariance=covariance,
     )
     return simulate(specification, trials, rng)

@@ -22,12 +22,14 @@ class AttentionFeatures:
     diagonal : the constant on K's diagonal, or None to keep f's own
     skip : weight alpha of the skip connection
     weights : (p, p) instead of I + w_K w_Q^T, scores scaled to variance 1 (`kernel.matrix_scores`), or None
+    size : what scores of such weights are divided by, beside sqrt p; None: sqrt(tr W W^T / p)
     """
 
     f: Entrywise
     diagonal: float | None = 0.0
     skip: float = 0.0
     weights: Array | None = None
+    size: float | None = None
 
     def kernel(self, tokens: Tokens) -> tuple[Array, bool]:
         """Return K + skip I in Fortran order, and whether it is symmetric, with only its lower triangle set."""
@@ -35,7 +37,7 @@ class AttentionFeatures:
         if self.weights is None:
             S, symmetric = rank_one_scores(X, tokens.w_K, tokens.w_Q)
         else:
-            S, symmetric = matrix_scores(X, self.weights)
+            S, symmetric = matrix_scores(X, self.weights, self.size)
         K = kernel_of_scores(S, symmetric, len(X), self.f, self.diagonal)
         if self.skip:
             K[np.diag_indices(len(K))] += self.skip

@@ -36,13 +36,15 @@ def rank_one_scores(X: Array, w_K: Array, w_Q: Array) -> tuple[Array, bool]:
     return blas.dger(scale, keys, transposed_times(X, w_Q), a=S, overwrite_a=1), False
 
 
-def matrix_scores(X: Array, weights: Array) -> tuple[Array, bool]:
+def matrix_scores(X: Array, weights: Array, size: float | None = None) -> tuple[Array, bool]:
     """Return X^T W X / (s sqrt p) for any p x p matrix W, and False: it is not symmetric.
 
-    s = sqrt(tr W W^T / p) makes the scores of independent tokens have variance 1, as they have for W = I.
+    s = `size`; None is sqrt(tr W W^T / p), which makes the scores of tokens with independent entries have variance 1,
+    as they have for W = I.
     """
     p = len(X)
-    size = float(blas.dnrm2(weights.ravel(order="K"))) / math.sqrt(p)
+    if size is None:
+        size = float(blas.dnrm2(weights.ravel(order="K"))) / math.sqrt(p)
     return transposed_product(X, product(weights, X), 1.0 / (size * math.sqrt(p))), False
 
 

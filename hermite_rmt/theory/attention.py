@@ -71,6 +71,8 @@ class Attention(Model):
     overlaps : `Overlaps` of the signal and the weights; None for pure noise
     diagonal : the constant d on the diagonal of K
     skip : alpha in A = X (K + alpha I), a skip connection
+    weights, covariance : p x p matrices in place of I + w_K w_Q^T and of the identity for the tokens' noise; given
+        one, the model made is a `WeightedAttention`, which says what else changes
 
     Raises
     ------
@@ -85,8 +87,25 @@ class Attention(Model):
 
     name: ClassVar[str] = "attention"
 
+    def __new__(cls, f: Any = None, *, weights: Any = None, covariance: Any = None, **others: Any) -> Any:
+        """Return a `WeightedAttention` where weights or a covariance are given."""
+        if weights is None and covariance is None:
+            return super().__new__(cls)
+        from hermite_rmt.theory.weighted_attention import WeightedAttention
+
+        return WeightedAttention(f, weights=weights, covariance=covariance, **others)
+
     def __init__(
-        self, f: Any = None, *, a1: Any = None, nu: Any = None, overlaps: Any = None, diagonal: Any = 0, skip: Any = 0
+        self,
+        f: Any = None,
+        *,
+        a1: Any = None,
+        nu: Any = None,
+        overlaps: Any = None,
+        diagonal: Any = 0,
+        skip: Any = 0,
+        weights: None = None,
+        covariance: None = None,
     ) -> None:
         if (f is None) == (a1 is None) or (a1 is None) != (nu is None):
             raise TypeError("f, a1, nu: allowed: a nonlinearity f, or both numbers a1 and nu, and not all three")

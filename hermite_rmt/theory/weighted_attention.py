@@ -1,0 +1,289 @@
+"""Nonlinear attention with given weights in place of identity plus low rank, and with a covariance of the tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+
+from hermite_rmt.core.derived import Derived, EnergyGap
+from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.solution import Outcome, Solution
+from hermite_rmt.hermite.dual import nonlinear_dual
+from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.simulation.checks import Array, real_array
+from hermite_rmt.simulation.covariance import read_covariance
+from hermite_rmt.solvers.weights_blocks import BlockInverse, Forms, WeightBlocks
+from hermite_rmt.solvers.weights_path import Limits, WeightsPoint, solve_path
+from hermite_rmt.theory.attention import kernel_constant
+from hermite_rmt.theory.centred import energy, linear_part, read_centred
+from hermite_rmt.theory.model import Model, one_number
+from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
+
+if TYPE_CHECKING:
+    from hermite_rmt.simulation.estimate import Estimate
+
+KNOWN = 1e-10  # relative to nu: how well the series in tau must be known
+REDUCED = 1e-12  # a last Newton correction above this means fewer digits than promised
+VALUES = ("trace", "quadratic_form", "error", "delta", "tau")
+
+
+class WeightedAttention(Model):
+    r"""Attention with scores X^T W X/(s sqrt p) for a p x p matrix W of any kind; made by `Attention(f, weights=W)`.
+
+    The scores are divided by s = sqrt(tr W Sigma W^T Sigma/p), Sigma the covariance of the tokens, so that they have
+    variance 1. In the limit W and Sigma stay as spectral data: with M = Sigma^{1/2} (W/s) Sigma^{1/2} the kernel is
+    K = a_1 Z^T M Z/p + kappa I + H, kappa = diagonal + skip - a_1 tr M/p, where H is not symmetric any more:
+    E H_ij^2 = eta/p and E H_ij H_ji = eps/p, eps = sum_{k>=2} a_k^2 tau^k, tau = tr M^2/p. So every Hermite
+    coefficient matters. Derived in derivations/15_any_weights.py.
+
+    Parameters
+    ----------
+    f : Nonlinearity or what `Nonlinearity` takes; centred
+    weights : (p, p) in place of I + w_K w_Q^T; None is the identity
+    covariance : (p, p) positive definite, of each token's noise: X = mu y^T + Sigma^{1/2} Z; None is the identity
+    mu : (p,) the signal; or, in its place,
+    overlaps : `Overlaps` with mu_mu alone: a signal in a uniformly random direction
+    diagonal, skip : as for `Attention`
+
+    Raises
+    ------
+    ValueError
+        If the arrays have not these shapes, W = 0, the covariance is not positive definite, w_K or w_Q is given
+        beside the weights, or the series in tau is not known to 1e-10.
+    TypeError
+        If the model is made from a1 and nu, which do not determine it.
+
+    >>> from hermite_rmt import Attention
+    >>> rng = np.random.default_rng(0)
+    >>> model = Attention("tanh(x)", weights=rng.standard_normal((60, 60)))
+    >>> 6.6 < model.trace(c=0.5, gamma=0.1) < 6.8
+    True
+    >>> same = Attention("tanh(x)", weights=np.eye(3))
+    >>> abs(same.error(0.5, 0.1) - Attention("tanh(x)").error(0.5, 0.1)) < 1e-13
+    True
+    """
+
+    name: ClassVar[str] = "weighted_attention"
+
+    def __init__(
+        self,
+        f: Any = None,
+        *,
+        a1: Any = None,
+        nu: Any = None,
+        overlaps: Any = None,
+        diagonal: Any = 0,
+        skip: Any = 0,
+        weights: Any = None,
+        covariance: Any = None,
+        mu: Any = None,
+    ) -> None:
+        if f is None or a1 is not None or nu is not None:
+            raise TypeError(
+                "f: got none, or numbers a1 and nu; allowed beside weights or covariance: a nonlinearity f alone, as "
+                "all its Hermite coefficients matter"
+            )
+        self.nonlinearity = read_centred(f)
+        self.weights, self.covariance, self.mu = _read_arrays(weights, covariance, mu)
+        self.overlaps = _read_signal(overlaps, self.mu)
+        self._a1 = Parameter(linear_part(self.nonlinearity), "a1")
+        self._nu = Parameter(energy(self.nonlinearity), "nu").require_positive()
+        self._diagonal = Parameter(diagonal, "diagonal")
+        self._skip = Parameter(skip, "skip")
+        self._eta = EnergyGap(self._a1, self._nu)
+        self._eps, known = nonlinear_dual(self.nonlinearity, self.symmetry)
+        if known > KNOWN * float(self._nu.floats):
+            raise ValueError(
+                f"weights: got tr W^2/tr W W^T = {self.symmetry:.9g}, at which the sum of a_k^2 tau^k for "
+                f"{self.nonlinearity} is known to {known:.1g} only; allowed: other weights, or symmetric ones"
+            )
+
+    @property
+    def p(self) -> int:
+        """The dimension of the weights and of the covariance."""
+        return len(self.weights if self.weights is not None else self.covariance)  # type: ignore[arg-type]
+
+    @cached_property
+    def matrix(self) -> Array:
+        """M = Sigma^{1/2} (W/s) Sigma^{1/2}, (p, p), of Frobenius norm sqrt p, in the eigenbasis of Sigma."""
+        W = np.eye(self.p) if self.weights is None else self.weights
+        if self._axes is not None:
+            variances, axes = self._axes
+            W = np.sqrt(variances)[:, None] * (axes.T @ W @ axes) * np.sqrt(variances)
+        return np.asarray(W * (np.sqrt(self.p) / np.linalg.norm(W)))
+
+    @cached_property
+    def symmetry(self) -> float:
+        """The correlation tau = tr M^2/tr M M^T of s_ij and s_ji: 1 for symmetric, -1 for antisymmetric M."""
+        if np.array_equal(self.matrix, self.matrix.T):
+            return 1.0
+        if np.array_equal(self.matrix, -self.matrix.T):
+            return -1.0
+        return float(np.clip(np.sum(self.matrix * self.matrix.T) / self.p, -1.0, 1.0))
+
+    @cached_property
+    def _axes(self) -> tuple[Array, Array] | None:
+        """Eigenvalues and eigenvectors of Sigma."""
+        return None if self.covariance is None else scipy.linalg.eigh(self.covariance)
+
+    @cached_property
+    def _blocks(self) -> tuple[WeightBlocks, Array | None]:
+        """The blocks of the pencil, and the signal's direction in their coordinates (times Sigma^-1/2)."""
+        C = float(self._a1.floats) * self.matrix
+        if self._axes is None:
+            return WeightBlocks.of(C, self.mu)
+        variances, axes = self._axes
+        vector = None if self.mu is None else (axes.T @ self.mu) / np.sqrt(variances)
+        return WeightBlocks(C, variances, self.p), vector
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return a1, nu, diagonal, skip and mu_mu by name."""
+        mu_mu = self.overlaps.parameters["mu_mu"]
+        return {"a1": self._a1, "nu": self._nu, "diagonal": self._diagonal, "skip": self._skip, "mu_mu": mu_mu}
+
+    def derived(self) -> Mapping[str, Parameter]:
+        """Return eta = nu - a1^2 and kappa = diagonal + skip - a1 tr M/p."""
+        share = Parameter(float(np.trace(self.matrix)) / self.p, "trace of M")
+        linear = Derived("a1 tr M/p", (self._a1, share), _product, _product)
+        return {"eta": self._eta, "kappa": kernel_constant("kappa", self._diagonal, self._skip, linear)}
+
+    @property
+    def _arrays(self) -> dict[str, Array]:
+        arrays = {"weights": self.weights, "covariance": self.covariance, "mu": self.mu}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    def describe(self) -> dict[str, str]:
+        """Return the model and its parameters as plain text, with the nonlinearity; arrays by shape and SHA-256."""
+        described = super().describe() | {p.name: repr(float(p.floats)) for p in (self._a1, self._nu)}
+        return described | {"f": str(self.nonlinearity)} | {k: _digest(array) for k, array in self._arrays.items()}
+
+    def __repr__(self) -> str:
+        parts = [repr(self.nonlinearity)]
+        parts += [f"{name}=<array of shape {array.shape}>" for name, array in self._arrays.items()]
+        if self.mu is None and self.overlaps != Overlaps():
+            parts.append(f"overlaps={self.overlaps!r}")
+        parts += [f"{p.name}={p!r}" for p in (self._diagonal, self._skip) if repr(p) != "0"]
+        return f"Attention({', '.join(parts)})"
+
+    def simulate(
+        self,
+        n: int,
+        p: int,
+        gamma: Any,
+        trials: int = 10,
+        rng: Any = None,
+        labels: Any = None,
+        noise: Any = "gaussian",
+        mu: Any = None,
+        w_K: Any = None,
+        w_Q: Any = None,
+    ) -> Estimate | list[Estimate]:
+        """Simulate the finite model with these weights; p is their dimension. As `Attention.simulate`."""
+        if p != self.p:
+            raise ValueError(f"p: got {p}; allowed: {self.p}, the dimension of the weights")
+        if mu is not None and self.mu is not None and not np.array_equal(mu, self.mu):
+            raise ValueError("mu: got another vector than the model's; allowed: the model's own, or None")
+        gammas = Parameter(gamma, "gamma").require_positive()
+        mu = self.mu if mu is None else mu
+        estimates = simulate_attention(
+            self.nonlinearity,
+            None if mu is not None else self.overlaps.floats(),
+            n,
+            p,
+            gammas.floats.ravel().tolist(),
+            trials=trials,
+            rng=rng,
+            labels=labels,
+            noise=noise,
+            mu=mu,
+            w_K=w_K,
+            w_Q=w_Q,
+            diagonal=one_number(self._diagonal),
+            skip=one_number(self._skip),
+            weights=np.eye(self.p) if self.weights is None else self.weights,
+            covariance=self.covariance,
+        )
+        return estimates if gammas.shape else estimates[0]
+
+    def _signal(self, inverse: BlockInverse, strength: float) -> Forms | None:
+        if strength == 0:
+            return None
+        vector = self._blocks[1]
+        if vector is not None:
+            return inverse.form(vector)
+        forms = inverse.trace(inverse_covariance=self.covariance is not None)
+        return Forms(strength * forms.value, strength * forms.products)
+
+    def _paths(self, values: Mapping[str, Array]) -> list[tuple[Limits, WeightsPoint | None]]:
+        """Solve all points; one path serves the ridges of points with equal c and kappa."""
+        points: list[tuple[Limits, WeightsPoint | None]] = [(Limits(0, 0, 0, 0), None)] * values["c"].size
+        groups: dict[tuple[float, float], list[int]] = {}
+        for index, key in enumerate(zip(values["c"].tolist(), values["kappa"].tolist(), strict=True)):
+            groups.setdefault(key, []).append(index)
+        for (c, kappa), members in groups.items():
+            limits = Limits(c, kappa, float(self._eta.floats), float(self._eps))
+            found = solve_path(self._blocks[0], limits, [float(values["gamma"][index]) for index in members])
+            for index, point in zip(members, found, strict=True):
+                points[index] = limits, point
+        return points
+
+    def _solve_grid(self, values: Mapping[str, Array]) -> Solution:
+        size = values["c"].size
+        found = {name: np.full(size, np.nan) for name in VALUES}
+        residual, steps = np.full(size, np.nan), np.zeros(size, dtype=int)
+        outcome = np.full(size, Outcome.NOT_CONVERGED, dtype=object)
+        for index, (limits, point) in enumerate(self._paths(values)):
+            if point is None:
+                continue
+            q, error = point.observables(self._signal(point.inverse, float(values["mu_mu"][index])))
+            g, c = point.g, limits.c
+            for name, value in zip(VALUES, (g[0, 0], q, error, -(c**2) * g[1, 1], c * g[0, 1]), strict=True):
+                found[name][index] = value
+            residual[index], steps[index] = point.residual, point.steps
+            outcome[index] = Outcome.CONVERGED if point.correction <= REDUCED else Outcome.REDUCED
+        return Solution(found, residual, outcome, steps=steps)
+
+    def _freedom_grid(self, values: Mapping[str, Array]) -> Array:
+        return np.array(
+            [
+                np.nan if point is None else point.freedom(limits, point.inverse.trace())
+                for limits, point in self._paths(values)
+            ]
+        )
+
+
+def _read_arrays(weights: Any, covariance: Any, mu: Any) -> tuple[Array | None, Array | None, Array | None]:
+    given = next(array for array in (weights, covariance, mu) if array is not None)
+    p = np.shape(given)[0] if np.ndim(given) else 0
+    if p < 1:
+        raise ValueError(f"weights: got {given!r}; allowed: a p x p matrix")
+    W = None if weights is None else real_array(weights, (p, p), "weights")
+    if W is not None and not W.any():
+        raise ValueError("weights: got the zero matrix; allowed: any other p x p matrix")
+    sigma = None if covariance is None else read_covariance(covariance, p)
+    return W, sigma, None if mu is None else real_array(mu, (p,), "mu")
+
+
+def _read_signal(overlaps: Any, mu: Array | None) -> Overlaps:
+    if mu is None:
+        read = read_overlaps(overlaps)
+    elif overlaps is not None:
+        raise ValueError("mu, overlaps: got both; allowed: the signal mu, or overlaps for one in a random direction")
+    else:
+        read = Overlaps(mu_mu=float(mu @ mu))
+    if any(read.parameters[name].floats.any() for name in Overlaps.NAMES[1:]):
+        raise ValueError("overlaps: got w_K or w_Q beside weights; allowed: mu_mu alone, the others being in W")
+    return read
+
+
+def _product(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def _digest(array: Array) -> str:
+    return f"{array.shape} sha256 {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}"
