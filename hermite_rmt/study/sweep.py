@@ -14,6 +14,7 @@ import xarray as xr
 
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.study.grid import LONG_NAMES, OBSERVABLES, Grid, labelled
+from hermite_rmt.study.progress import ProgressBar
 from hermite_rmt.study.provenance import provenance
 from hermite_rmt.study.store import JsonLinesStore, TrialStore, TrialValues
 from hermite_rmt.study.trials import Progress, Simulation, simulate_cells
@@ -26,7 +27,7 @@ def sweep(
     simulate: Mapping[str, Any] | None = None,
     executor: Executor | None = None,
     store: str | Path | TrialStore | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     digits: int | None = None,
 ) -> xr.Dataset:
     """Compute a model's limits on a grid and, on request, simulate it in every cell.
@@ -43,7 +44,8 @@ def sweep(
         A trial that is there with all gammas is not simulated again: call again with the same arguments to continue
         an interrupted sweep, also with more c or trials. (Simulated with other gammas beside it, a value may differ
         in its last digits: many gammas are solved by another factorisation than few.)
-    progress : function of (trials done, trials in all), called in this process
+    progress : function of (trials done, trials in all), called in this process; True: a bar in the notebook's cell
+        or, outside a notebook, on stderr
     digits : digits of the theory; its variables then hold mpf objects
 
     Returns
@@ -72,7 +74,8 @@ def sweep(
     kept = open_store(store) if isinstance(store, (str, Path)) else store
     known = kept.load(data.attrs) if kept is not None else {}
     dimensions = grid.dimensions(simulation.n)
-    cells = dict(simulate_cells(model, simulation, dimensions, known, executor, kept, progress))
+    report = ProgressBar() if progress is True else progress or None
+    cells = dict(simulate_cells(model, simulation, dimensions, known, executor, kept, report))
     return data.assign(simulated_variables(model, grid, simulation, cells))
 
 
