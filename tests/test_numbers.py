@@ -1,6 +1,7 @@
 """Numbers at the door: what is taken exactly, what is refused, and that digits printed are digits right."""
 
 import math
+import operator
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -9,6 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
@@ -138,6 +141,102 @@ def test_exact_operations_keep_the_digits():
     assert abs(sympy.sympify(third) * 3 + 1) < sympy.Float(10) ** -39
 
 
+FRACTIONS = st.fractions(-50, 50, max_denominator=400).filter(bool)
+OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
+
+
+def _known(value, digits, push):
+    """Return `value` as it may come out of a computation: off by the largest error that `of` allows, times push."""
+    off = value * (1 + Fraction(push) / (8 * 10**digits))
+    return KnownDigits.of(read_real(off, "x").mpf(10 * digits + 200), digits)
+
+
+def _assert_honest(number, exact):
+    if not number.digits:
+        below = Fraction(str(number).replace("0e", "1e"))
+        assert str(number).startswith("0e")
+        assert abs(exact - read_real(number, "x").rational) <= below
+        return
+    printed = Fraction(str(number))
+    size = abs(printed)
+    unit = Fraction(10) ** (math.floor(math.log10(size)) - number.digits + 1)
+    assert abs(printed - exact) <= unit
+    assert abs(read_real(number, "x").rational - exact) * 2 <= abs(exact) * Fraction(10) ** -number.digits * (
+        1 + Fraction(1, 1000)
+    )
+
+
+@given(
+    a=FRACTIONS,
+    b=FRACTIONS,
+    digits=st.tuples(st.integers(2, 40), st.integers(2, 40)),
+    pushes=st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])),
+    operation=st.sampled_from(OPERATIONS),
+)
+def test_arithmetic_prints_right_digits_only(a, b, digits, pushes, operation):
+    """However close a and b are: what cancels is not printed."""
+    first, second = (_known(v, n, p) for v, n, p in zip((a, b), digits, pushes, strict=True))
+    _assert_honest(operation(first, second), operation(a, b))
+    _assert_honest(operation(first, b), operation(a, b))
+    _assert_honest(operation(a, second), operation(a, b))
+
+
+@given(a=FRACTIONS, digits=st.integers(2, 40), push=st.sampled_from([-1, 1]), power=st.integers(-9, 9))
+def test_powers_print_right_digits_only(a, digits, push, power):
+    _assert_honest(_known(a, digits, push) ** power, a**power)
+    root = _known(a * a, digits, push) ** Fraction(1, 2)
+    _assert_honest(root, abs(a))
+    _assert_honest(2 ** (_known(Fraction(power), digits, push)), Fraction(2) ** power)
+
+
+def test_close_numbers_lose_the_digits_that_cancel_and_no_others():
+    step = Fraction(2, 3 * 10**12)
+    first, second = _known(Fraction(2, 3), 30, 1), _known(Fraction(2, 3) - step, 30, -1)
+    gap = first - second
+    assert (str(gap), gap.digits) == ("6.66666666666666667e-13", 18)
+    assert str(gap / 2 * 9) == "3.00000000000000000e-12"
+    nothing = first - first
+    assert (str(nothing), nothing.digits) == ("0e-30", 0)
+    assert str(nothing**2) == "0e-61"
+    assert str(first + 10**20) == "100000000000000000000." + "6" * 28 + "7"
+    with pytest.raises(ZeroDivisionError, match="to within its error"):
+        first / (first - second - step)
+
+
+def test_a_few_operations_cost_no_digit():
+    values = [_known(Fraction(k, 7), 30, 0) for k in (1, 2, 3)]
+    for result in (sum(values), 2 * values[0], values[0] * values[1], values[2] / values[0], np.mean(values)):
+        assert result.digits == 30
+
+
+def test_arithmetic_follows_the_types_around_it():
+    third = _known(Fraction(1, 3), 30, 0)
+    shown = "0." + "6" * 29 + "7"
+    for doubled in (2 * third, third * np.int64(2), np.float64(2) * third, mpmath.mpf(2) * third, third * Decimal(2)):
+        assert isinstance(doubled, KnownDigits)
+        assert str(doubled) == str(third + third) == shown
+    assert (np.array([third, -third]) * 2 + 1).tolist() == [2 * third + 1, 1 - 2 * third]
+    assert str(third * mpmath.pi) == "1.04719755119659774615421446109"
+    assert (third * sympy.pi).has(sympy.pi)
+    assert abs(third * sympy.pi / sympy.pi - sympy.Rational(1, 3)) < sympy.Float(10) ** -30
+    assert isinstance(third + 1j, mpmath.mpc)
+    assert third + math.inf == math.inf
+    assert math.isnan(third * math.nan)
+    assert hash(third) == hash(mpmath.mp.make_mpf(third._mpf_))
+    again = pickle.loads(pickle.dumps(third - Fraction(1, 4)))
+    assert (str(again), again.digits) == ("0.083333333333333333333333333333", 29)
+    assert str(again - Fraction(1, 12)) == str(third - Fraction(1, 3)) == "0e-31"
+    with pytest.raises(TypeError, match="unsupported"):
+        third + "1"
+
+
+def test_arithmetic_leaves_the_precision_of_mpmath_alone():
+    third = _known(Fraction(1, 3), 30, 0)
+    with mpmath.workdps(8):
+        assert str(third + third) == "0." + "6" * 29 + "7"
+        assert mpmath.mp.dps == 8
+
+
 def test_combine_is_exact_for_rationals_and_roots():
     assert (
         combine(lambda nu, a: nu - a * a, read_real("0.01", "nu"), read_real("0.1", "a1"), text="eta").rational == 0
@@ -193,3 +292,5 @@ def test_ball_of_arb_contains_it_with_outward_bounds():
     assert ball.mid in ball
     assert ball in ball
     assert ball.rad < 1e-15
+    assert (ball.upper - ball.lower) / 2 == ball.rad
+    assert (ball.upper - ball.lower).digits > 0

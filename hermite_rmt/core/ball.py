@@ -70,13 +70,13 @@ class Ball:
     def mid(self) -> Any:
         """The midpoint, exact."""
         total = libmp.mpf_add(self.lower._mpf_, self.upper._mpf_)
-        return KnownDigits.of(mpmath.mp.make_mpf(libmp.mpf_shift(total, -1)), self.digits)
+        return KnownDigits.exact(mpmath.mp.make_mpf(libmp.mpf_shift(total, -1)), self.digits)
 
     @property
     def rad(self) -> Any:
         """The radius, exact."""
         width = libmp.mpf_sub(self.upper._mpf_, self.lower._mpf_)
-        return KnownDigits.of(mpmath.mp.make_mpf(libmp.mpf_shift(width, -1)), 5)
+        return KnownDigits.exact(mpmath.mp.make_mpf(libmp.mpf_shift(width, -1)), 5)
 
     def __contains__(self, value: Any) -> bool:
         """Whether `value` (a number or another ball) lies inside, compared exactly."""
@@ -101,12 +101,12 @@ class Ball:
 def _bound(value: Any, name: str, digits: int, rounding: str) -> Any:
     shown = digits + 5
     if hasattr(value, "_mpf_"):
-        return KnownDigits.of(value, shown)
+        return KnownDigits.exact(value, shown)
     exact = read_real(value, name).rational
     if exact is None:
         raise ValueError(f"{name}: got {value!r}; allowed: rational numbers and mpf")
     raw = libmp.from_rational(exact.numerator, exact.denominator, bits(shown), rounding)
-    return KnownDigits.of(mpmath.mp.make_mpf(raw), shown)
+    return KnownDigits.exact(mpmath.mp.make_mpf(raw), shown)
 
 
 def _fraction(value: Any) -> Fraction:

@@ -1,21 +1,21 @@
-"""Numbers at the door: every numeric parameter enters as a `Real`, known exactly or to any digits asked for."""
+"""Numbers at the door: every numeric parameter enters as a `Real`, exactly what was given."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any
 
 import mpmath
 import numpy as np
 import sympy
-from mpmath import libmp
 
-from hermite_rmt.core.contexts import bits, local_context
+from hermite_rmt.core.contexts import bits
+from hermite_rmt.core.known_digits import KnownDigits
+from hermite_rmt.core.reals import ComputedReal, RationalReal, Real, SymbolicReal
 
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,6})?")
 _QUOTIENT = re.compile(r"[+-]?\d+\s*/\s*\d+")
@@ -23,214 +23,6 @@ ALLOWED = (
     "a real number: int, float, NumPy scalar, Fraction, Decimal, mpf, text such as '0.1' or '1/3', "
     "or an exact SymPy real"
 )
-
-
-@runtime_checkable
-class Real(Protocol):
-    """A real number that can be evaluated to any precision."""
-
-    @property
-    def text(self) -> str:
-        """Canonical text: equal texts mean equal numbers (used in keys and provenance)."""
-        ...
-
-    @property
-    def rational(self) -> Fraction | None:
-        """The number as a fraction, where it is known to be one."""
-        ...
-
-    def __float__(self) -> float: ...
-
-    def mpf(self, precision: int) -> Any:
-        """Return an mpf of the local context of `precision` bits, right to within one unit in the last place."""
-        ...
-
-
-class RationalReal:
-    """A rational number."""
-
-    __slots__ = ("rational",)
-
-    def __init__(self, value: Fraction) -> None:
-        self.rational = value
-
-    @property
-    def text(self) -> str:
-        """The fraction in lowest terms."""
-        return str(self.rational)
-
-    def __float__(self) -> float:
-        try:
-            return float(self.rational)
-        except OverflowError:
-            return math.inf if self.rational > 0 else -math.inf
-
-    def mpf(self, precision: int) -> Any:
-        """Return the value in the local context of `precision` bits."""
-        context = local_context(precision)
-        return context.mpf(self.rational.numerator) / self.rational.denominator
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RationalReal) and self.rational == other.rational
-
-    def __hash__(self) -> int:
-        return hash(self.rational)
-
-    def __repr__(self) -> str:
-        return f"RationalReal({self.rational})"
-
-
-class SymbolicReal:
-    """An exact SymPy real that is not known to be rational, such as sqrt(7)/3."""
-
-    __slots__ = ("expression", "rational")
-
-    # The layer above turns expressions into balls, and puts its function here when it is loaded
-    encloser: ClassVar[Callable[[sympy.Expr, int], Any] | None] = None
-
-    def __init__(self, expression: sympy.Expr) -> None:
-        self.expression = expression
-        self.rational: Fraction | None = None
-
-    @property
-    def text(self) -> str:
-        """The SymPy text of the expression."""
-        return str(sympy.srepr(self.expression))
-
-    def __float__(self) -> float:
-        return float(self.mpf(80))
-
-    def mpf(self, precision: int) -> Any:
-        """Return the value in the local context of `precision` bits."""
-        value = sympy.N(self.expression, math.ceil(precision / math.log2(10)) + 5)
-        return local_context(precision).make_mpf(libmp.mpf_pos(value._mpf_, precision, "n"))
-
-    def enclosure(self, digits: int) -> Any:
-        """Return a `Ball` of relative radius at most 10^-digits that is proved to contain the number.
-
-        Raises
-        ------
-        ValueError
-            If the expression holds a function that cannot be enclosed.
-        """
-        if SymbolicReal.encloser is None:
-            raise ValueError(f"certified: {self.expression} cannot be enclosed; allowed: rational numbers")
-        return SymbolicReal.encloser(self.expression, digits)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SymbolicReal) and self.expression == other.expression
-
-    def __hash__(self) -> int:
-        return hash(self.expression)
-
-    def __repr__(self) -> str:
-        return f"SymbolicReal({self.expression})"
-
-
-class ComputedReal:
-    """A real number given by a procedure that returns it to any number of digits, such as E[f(xi)^2].
-
-    `enclose`, where there is one, is a procedure that returns a `Ball` of relative radius at most 10^-digits.
-    """
-
-    __slots__ = ("_enclose", "_evaluate", "_text", "_values", "rational")
-
-    def __init__(
-        self, evaluate: Callable[[int], Any], text: str, enclose: Callable[[int], Any] | None = None
-    ) -> None:
-        self._evaluate = evaluate
-        self._enclose = enclose
-        self._text = text
-        self._values: dict[int, Any] = {}
-        self.rational: Fraction | None = None
-
-    @property
-    def text(self) -> str:
-        """The name of the procedure and its input."""
-        return self._text
-
-    def __float__(self) -> float:
-        return float(self.mpf(60))
-
-    def enclosure(self, digits: int) -> Any:
-        """Return a `Ball` that is proved to contain the number.
-
-        Raises
-        ------
-        ValueError
-            If the number was given by a procedure without proof.
-        """
-        if self._enclose is None:
-            raise ValueError(f"certified: {self._text} cannot be enclosed; allowed: exact numbers and expressions")
-        return self._enclose(digits)
-
-    def mpf(self, precision: int) -> Any:
-        """Return the value in the local context of `precision` bits."""
-        # a value known to more bits serves: evaluating again would cost as much as the first time
-        known = min((more for more in self._values if more >= precision), default=None)
-        if known is None:
-            known = precision
-            self._values[known] = self._evaluate(math.ceil(precision / math.log2(10)) + 2)
-        return local_context(precision).make_mpf(libmp.mpf_pos(self._values[known]._mpf_, precision, "n"))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # values of local contexts do not pickle; they are computed again where they are needed
-        return ComputedReal, (self._evaluate, self._text)
-
-    def __repr__(self) -> str:
-        return f"ComputedReal({self._text})"
-
-
-class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
-    """An `mpmath.mpf` that knows how many of its decimal digits are right, and prints just those.
-
-    Arithmetic with it is mpmath's own, at the precision of `mpmath.mp` (15 digits unless raised: compute inside
-    `mpmath.workdps(digits + 5)`).
-
-    >>> KnownDigits.of(RationalReal(Fraction(1, 3)).mpf(100), 25)
-    mpf('0.3333333333333333333333333')
-    """
-
-    digits: int
-
-    @classmethod
-    def of(cls, value: Any, digits: int) -> KnownDigits:
-        """Return `value` (an mpf of any context), promising `digits` digits."""
-        number: KnownDigits = object.__new__(cls)
-        number._mpf_ = value._mpf_
-        number.digits = digits
-        return number
-
-    # Exact operations keep the digits; all others are mpmath's, at the precision of `mpmath.mp`
-
-    def __neg__(self) -> KnownDigits:
-        return self._with(libmp.mpf_neg(self._mpf_))
-
-    def __pos__(self) -> KnownDigits:
-        return self
-
-    def __abs__(self) -> KnownDigits:
-        return self._with(libmp.mpf_abs(self._mpf_))
-
-    def _with(self, raw: Any) -> KnownDigits:
-        return _restore(raw, self.digits)
-
-    def __str__(self) -> str:
-        return str(libmp.to_str(self._mpf_, self.digits, strip_zeros=False))
-
-    def __repr__(self) -> str:
-        return f"mpf('{self}')"
-
-    def _sympy_(self) -> sympy.Float:
-        """Return the SymPy number of the same value, which keeps all digits."""
-        return sympy.Float._new(self._mpf_, max(bits(self.digits), self._mpf_[3]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._mpf_, self.digits)
-
-
-def _restore(raw: Any, digits: int) -> KnownDigits:
-    return KnownDigits.of(mpmath.mp.make_mpf(raw), digits)
 
 
 def read_real(value: Any, name: str) -> Real:
