@@ -164,7 +164,12 @@ def compare(
     return command.run(models, read_axis(c, "c"), read_axis(gamma, "gamma"), scale.value, output, plot, as_json)
 
 
-@app.command(epilog=_examples('simulate "tanh(x)" --n 800 --p 400 --gamma 0.1,1 --trials 20 --seed 1'))
+@app.command(
+    epilog=_examples(
+        'simulate "tanh(x)" --n 800 --p 400 --gamma 0.1,1 --trials 20 --seed 1',
+        'simulate "tanh(x)" --n 4096 --p 4096 --gamma 0.1 --trials 3',
+    )
+)
 @with_model_options
 def simulate(
     f: Formula,

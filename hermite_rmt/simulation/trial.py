@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +17,8 @@ from hermite_rmt.simulation.tokens import Tokens, TokenSource
 
 #: What one trial gives.
 TrialResult = RidgeValues
+Progress = Callable[[int, int], None]
+_watcher: ContextVar[Progress | None] = ContextVar("watcher", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,4 +79,29 @@ def simulate(specification: Specification, trials: int = 10, rng: Seed = None) -
     >>> estimate.n, estimate.p, estimate.trials
     (40, 20, 3)
     """
-    return summarise(specification, (run_trial(specification, seed) for seed in trial_seeds(rng, trials)))
+    report = _watcher.get() or (lambda done, total: None)
+    seeds = trial_seeds(rng, trials)
+    results = []
+    report(0, trials)
+    for seed in seeds:
+        results.append(run_trial(specification, seed))
+        report(len(results), trials)
+    return summarise(specification, results)
+
+
+@contextmanager
+def watched(progress: Progress | None) -> Iterator[None]:
+    """Call `progress` with (trials done, trials in all) during every simulation inside, of whatever model.
+
+    >>> from hermite_rmt.simulation.attention import simulate_attention
+    >>> with watched(lambda done, total: print(f"{done}/{total}")):
+    ...     estimates = simulate_attention(np.tanh, None, n=20, p=10, gammas=[0.1], trials=2, rng=0)
+    0/2
+    1/2
+    2/2
+    """
+    token = _watcher.set(progress)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)

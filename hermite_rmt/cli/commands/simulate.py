@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from hermite_rmt.cli.axes import decimal_text
-from hermite_rmt.cli.output import number_text, print_json, print_table
+from hermite_rmt.cli.output import number_text, print_json, print_table, progress_bar
+from hermite_rmt.simulation.trial import watched
 from hermite_rmt.study.grid import OBSERVABLES
 
 
 def run(
     model: Any, n: int, p: int, gammas: Sequence[Fraction], trials: int, seed: int, noise: str, as_json: bool
 ) -> None:
-    """Print mean and standard error of error, quadratic form and trace, and the limit at p/n."""
-    estimates = model.simulate(n, p, [float(gamma) for gamma in gammas], trials=trials, rng=seed, noise=noise)
+    """Print mean and standard error of error, quadratic form and trace, and the limit at p/n; time and memory too."""
+    start = time.monotonic()
+    with progress_bar(f"n = {n}, p = {p}") as progress, watched(progress):
+        estimates = model.simulate(n, p, [float(gamma) for gamma in gammas], trials=trials, rng=seed, noise=noise)
+    seconds = time.monotonic() - start
     limits = model.solve(Fraction(p, n), list(gammas))
     rows = [
         {
@@ -44,3 +50,14 @@ def run(
             for row in rows
         ],
     )
+    print(f"{seconds / trials:.3g} s a trial{_peak_memory()}")
+
+
+def _peak_memory() -> str:
+    """Say how much memory this process has held at most, where the system tells."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return ""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return f"; peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30:.2f} GiB"

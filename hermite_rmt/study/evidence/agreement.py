@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.hermite.catalogue import nonlinearities
 from hermite_rmt.study.provenance import software
 from hermite_rmt.study.sweep import sweep
+from hermite_rmt.study.trials import Progress
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.overlaps import Overlaps
 
@@ -34,7 +35,7 @@ LARGE_SIZES: Mapping[int, int] = {256: 64, 512: 32, 1024: 16, 4096: 6}  # of the
 OBSERVABLES = ("error", "trace")
 FALSE_ALARMS = 0.01  # probability that a right theory fails in any cell by chance
 SEED = 20
-Report = Callable[[int, int], None]
+Report = Progress
 
 
 def simulate_agreement(
