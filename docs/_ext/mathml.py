@@ -6,8 +6,10 @@ machines have installed; STIX Two Math (SIL Open Font Licence) is taken from the
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+import xml.etree.ElementTree as ElementTree
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,16 @@ _MATRIX_WITH_EXPONENT = re.compile(r"(\\begin\{(\w*matrix)\}(?:(?!\\begin).)*?\\
 _ARG = re.compile(r"\\arg(?![a-zA-Z])")
 # It leaves the backslash of braces of a given size
 _BRACE = re.compile(r">\\([{}])</mo>")
+# It takes some operators, such as plus-minus, for letters, which sets them too close
+_SIGN = re.compile(r"<mi>(&#x[0-9A-F]+;|[^\x00-\x7f])</mi>")
+_LETTERS_AMONG_SIGNS = "\u221e\u2202\u2207\u2205\u22a4\u22a5"
+# The root of a low letter hangs down unless something of a line's height stands beside the letter
+_ROOT = "<msqrt>"
+_STRUT = '<mspace height="0.75em" depth="0.2em" />'
+# The converter does not count arguments: \\frac{a} would be shown as nothing
+_ARGUMENTS = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
+# Longer formulas in the text scroll where a window is narrower than they are
+_LONG = 30
 _PUNCTUATION = re.compile(r"[,.;:!?)\]]+")
 
 
@@ -46,6 +58,19 @@ def _letter(match: re.Match[str]) -> str:
     return f"<{tag}>{found}</{tag}>"
 
 
+def _sign(match: re.Match[str]) -> str:
+    character = html.unescape(match.group(1))
+    is_sign = unicodedata.category(character) == "Sm" and character not in _LETTERS_AMONG_SIGNS
+    return f"<mo>{match.group(1)}</mo>" if is_sign else match.group()
+
+
+def _require_arguments(shown: str) -> None:
+    for element in ElementTree.fromstring(shown).iter():
+        wanted = _ARGUMENTS.get(element.tag.rpartition("}")[2], len(element))
+        if len(element) != wanted:
+            raise ValueError(f"{len(element)} arguments of {wanted}")
+
+
 def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
     """Return MathML for LaTeX; what cannot be converted is a warning, and so fails the build."""
     try:
@@ -53,7 +78,8 @@ def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
         shown = _BRACE.sub(r">\1</mo>", _INFINITY.sub(r"<mi>\1</mi>", convert(held, display=display)))
         if ">\\" in shown:
             raise ValueError("a command was left as it is")
-        return _VARIANT.sub(_letter, shown)
+        _require_arguments(shown)
+        return _VARIANT.sub(_letter, _SIGN.sub(_sign, shown)).replace(_ROOT, _ROOT + _STRUT)
     except Exception as error:
         LOGGER.warning("mathematics cannot be shown: %s (%s)", latex, error, location=node)
         return f"<code>{latex}</code>"
@@ -62,6 +88,8 @@ def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
 def visit_inline(writer: Any, node: nodes.math) -> None:
     """Write inline mathematics, and the punctuation after it on the same line."""
     shown = to_mathml(node.astext(), "inline", node)
+    if len(node.astext()) > _LONG:
+        shown = f'<span class="math-long">{shown}</span>'
     if node.get("tail"):
         shown = f'<span class="math-tail">{shown}{node["tail"]}</span>'
     writer.body.append(shown)
