@@ -73,6 +73,8 @@ class Attention(Model):
     skip : alpha in A = X (K + alpha I), a skip connection
     weights, covariance : p x p matrices in place of I + w_K w_Q^T and of the identity for the tokens' noise; given
         one, the model made is a `WeightedAttention`, which says what else changes
+    token_correlation : rho of the correlation rho^|i-j| of tokens, or a list of lags; given, the model made is a
+        `CorrelatedAttention`, which takes further arguments
 
     Raises
     ------
@@ -87,13 +89,27 @@ class Attention(Model):
 
     name: ClassVar[str] = "attention"
 
-    def __new__(cls, f: Any = None, *, weights: Any = None, covariance: Any = None, **others: Any) -> Any:
-        """Return a `WeightedAttention` where weights or a covariance are given."""
-        if weights is None and covariance is None:
-            return super().__new__(cls)
-        from hermite_rmt.theory.weighted_attention import WeightedAttention
+    def __new__(
+        cls,
+        f: Any = None,
+        *,
+        weights: Any = None,
+        covariance: Any = None,
+        token_correlation: Any = None,
+        **others: Any,
+    ) -> Any:
+        """Return a `WeightedAttention` or a `CorrelatedAttention` where their arguments are given."""
+        if weights is not None or covariance is not None:
+            from hermite_rmt.theory.weighted_attention import WeightedAttention
 
-        return WeightedAttention(f, weights=weights, covariance=covariance, **others)
+            if token_correlation is not None:
+                raise TypeError("token_correlation: got one beside weights or covariance; allowed: one or the other")
+            return WeightedAttention(f, weights=weights, covariance=covariance, **others)
+        if token_correlation is not None:
+            from hermite_rmt.theory.correlated_attention import CorrelatedAttention
+
+            return CorrelatedAttention(f, token_correlation, **others)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -106,6 +122,7 @@ class Attention(Model):
         skip: Any = 0,
         weights: None = None,
         covariance: None = None,
+        token_correlation: None = None,
     ) -> None:
         if (f is None) == (a1 is None) or (a1 is None) != (nu is None):
             raise TypeError("f, a1, nu: allowed: a nonlinearity f, or both numbers a1 and nu, and not all three")

@@ -17,8 +17,9 @@ from hermite_rmt.hermite.dual import nonlinear_dual
 from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.simulation.checks import Array, real_array
 from hermite_rmt.simulation.covariance import read_covariance
+from hermite_rmt.solvers.ridge_path import follow
 from hermite_rmt.solvers.weights_blocks import BlockInverse, Forms, WeightBlocks
-from hermite_rmt.solvers.weights_path import Limits, WeightsPoint, solve_path
+from hermite_rmt.solvers.weights_path import Limits, WeightsPoint, WeightsSystem
 from hermite_rmt.theory.attention import kernel_constant
 from hermite_rmt.theory.centred import energy, linear_part, read_centred
 from hermite_rmt.theory.model import Model, one_number
@@ -219,17 +220,18 @@ class WeightedAttention(Model):
         forms = inverse.trace(inverse_covariance=self.covariance is not None)
         return Forms(strength * forms.value, strength * forms.products)
 
-    def _paths(self, values: Mapping[str, Array]) -> list[tuple[Limits, WeightsPoint | None]]:
+    def _points(self, values: Mapping[str, Array]) -> list[WeightsPoint | None]:
         """Solve all points; one path serves the ridges of points with equal c and kappa."""
-        points: list[tuple[Limits, WeightsPoint | None]] = [(Limits(0, 0, 0, 0), None)] * values["c"].size
+        points: list[WeightsPoint | None] = [None] * values["c"].size
         groups: dict[tuple[float, float], list[int]] = {}
         for index, key in enumerate(zip(values["c"].tolist(), values["kappa"].tolist(), strict=True)):
             groups.setdefault(key, []).append(index)
         for (c, kappa), members in groups.items():
             limits = Limits(c, kappa, float(self._eta.floats), float(self._eps))
-            found = solve_path(self._blocks[0], limits, [float(values["gamma"][index]) for index in members])
-            for index, point in zip(members, found, strict=True):
-                points[index] = limits, point
+            system = WeightsSystem(self._blocks[0], limits)
+            found = follow(system, [float(values["gamma"][index]) for index in members], system.largest)
+            for index, path in zip(members, found, strict=True):
+                points[index] = None if path is None else WeightsPoint(path, limits)
         return points
 
     def _solve_grid(self, values: Mapping[str, Array]) -> Solution:
@@ -237,23 +239,20 @@ class WeightedAttention(Model):
         found = {name: np.full(size, np.nan) for name in VALUES}
         residual, steps = np.full(size, np.nan), np.zeros(size, dtype=int)
         outcome = np.full(size, Outcome.NOT_CONVERGED, dtype=object)
-        for index, (limits, point) in enumerate(self._paths(values)):
+        for index, point in enumerate(self._points(values)):
             if point is None:
                 continue
             q, error = point.observables(self._signal(point.inverse, float(values["mu_mu"][index])))
-            g, c = point.g, limits.c
+            g, c = point.g, point.limits.c
             for name, value in zip(VALUES, (g[0, 0], q, error, -(c**2) * g[1, 1], c * g[0, 1]), strict=True):
                 found[name][index] = value
-            residual[index], steps[index] = point.residual, point.steps
-            outcome[index] = Outcome.CONVERGED if point.correction <= REDUCED else Outcome.REDUCED
+            residual[index], steps[index] = point.path.residual, point.path.steps
+            outcome[index] = Outcome.CONVERGED if point.path.correction <= REDUCED else Outcome.REDUCED
         return Solution(found, residual, outcome, steps=steps)
 
     def _freedom_grid(self, values: Mapping[str, Array]) -> Array:
         return np.array(
-            [
-                np.nan if point is None else point.freedom(limits, point.inverse.trace())
-                for limits, point in self._paths(values)
-            ]
+            [np.nan if point is None else point.freedom(point.inverse.trace()) for point in self._points(values)]
         )
 
 
