@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from hermite_rmt.cli import DONE, main
 
@@ -49,6 +50,27 @@ def run_commands(page: Path) -> None:
         with contextlib.redirect_stdout(printed):
             assert main(arguments) == DONE
         assert printed.getvalue() == shown, command
+
+
+def commands(page: Path) -> list[str]:
+    """Return every command of the program that a page shows: in console blocks, indented, or in the text."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"^(?:\$ |    )(?:\.venv/bin/)?(hermite-rmt .*)$", text, re.MULTILINE)
+    return found + re.findall(r"`(hermite-rmt [^`]*)`", text)
+
+
+def understood(command: str) -> None:
+    """Have the program read a command line, without running it; a usage error is raised."""
+    import typer
+
+    from hermite_rmt.cli.app import app
+
+    _, name, *arguments = shlex.split(command, comments=True)
+    group: Any = typer.main.get_command(app)
+    if name.startswith("--"):
+        assert name in {option for parameter in group.params for option in parameter.opts}
+        return
+    group.commands[name].make_context(name, arguments)
 
 
 def links(page: Path) -> list[str]:

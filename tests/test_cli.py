@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pages
 import pytest
 import typer
 
@@ -278,10 +279,38 @@ def test_every_command_speaks_json_and_has_examples(name: str) -> None:
 
 @pytest.mark.parametrize("name", commands())
 def test_examples_of_the_help_are_understood(name: str) -> None:
-    command = commands()[name]
-    for line in command.epilog.split("\n\n")[1:]:
-        context = command.make_context(name, shlex.split(line)[2:], resilient_parsing=False)
-        assert context.params
+    for line in commands()[name].epilog.split("\n\n")[1:]:
+        pages.understood(line)
+
+
+QUICK_EXAMPLES = [
+    line
+    for name in ("error", "compare", "coefficients", "derive")
+    for line in commands()[name].epilog.split("\n\n")[1:]
+]
+
+
+@pytest.mark.parametrize("line", QUICK_EXAMPLES)
+def test_quick_examples_of_the_help_run(
+    line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *shlex.split(line)[1:])
+    assert (code, err) == (DONE, "")
+    assert out or list(tmp_path.iterdir())
+
+
+SLOW_EXAMPLES = [
+    line for name in ("demo", "curve", "simulate", "figures") for line in commands()[name].epilog.split("\n\n")[1:]
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SLOW_EXAMPLES)
+def test_slow_examples_of_the_help_run(
+    line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    test_quick_examples_of_the_help_run(line, capsys, monkeypatch, tmp_path)
 
 
 def test_an_option_means_one_thing_everywhere() -> None:
