@@ -34,15 +34,14 @@ import sympy as sp
 from hermite_rmt.solvers.attention_equations import (
     Inputs,
     pair_roots,
-    quadratic_form,
     residuals,
     shape_of,
-    split_overlaps,
     sums,
     symmetric_roots,
     trace,
 )
 from hermite_rmt.solvers.attention_freedom import freedom
+from hermite_rmt.solvers.attention_response import quadratic_form, split_overlaps
 
 c, a, gamma, eta, kappa = sp.symbols("c a gamma eta kappa", positive=True)
 u, rho, r = sp.symbols("u rho r", positive=True)

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from hermite_rmt.solvers.attention_equations import (
     Inputs,
     pair_roots,
-    quadratic_form,
     residuals,
     shape_of,
-    split_overlaps,
     sums,
     symmetric_roots,
     trace,
 )
 from hermite_rmt.solvers.attention_newton import Problem
+from hermite_rmt.solvers.attention_response import quadratic_form, split_overlaps
 from hermite_rmt.solvers.attention_start import coordinates, first_guess, shapes_of
 from hermite_rmt.solvers.dual import Dual, seeds
 from tests.solver_cases import box, edges

@@ -192,3 +192,59 @@ def test_far_beyond_the_box_no_value_is_wrong():
         assert right.success
         for name in OBSERVABLES:
             assert abs(float((solution[name][index] - right[name]) / right[name])) < 1e-7
+
+
+# c, gamma, a1, eta, kappa and overlaps with 1 + a_1 T = 0 to rounding: E was wrong by 1e-8 to 5e-2 there, unsaid
+POLES = """
+0.001 1e-12 -1000.0 0.0 1000.0
+    74.58001863823048 8.635915173303479 -8.63591517330348 0.9999867557322287
+    0.999986755732229 -0.9999867557322288
+0.001 1e-12 -1000.0 0.0 998.0
+    82.82928803458941 9.101005491244713 -9.101005491244713 0.9999880829239705
+    0.9999880829239705 -0.9999880829239705
+0.001 2.812091607413474e-10 -1000.0 0.0 998.0
+    9.3609370730253e-12 2.2508525046335887e-06 -2.371688191168738e-06 4.993801796607107
+    0.9325263438212186 -0.9990010002682053
+0.001 1e-12 0.9999999999998207 3.584642643055182e-13 0.9999999999998207
+    2.546106303727291 1.595877508546576 -1.5958775165184118 1.0002822814414636
+    1.00028229143482 -1.0002822864381418
+0.004334771869453471 1e-12 -1000.0 0.0 1002.0
+    37.12683125594973 -5.695054972934531 5.695054972932128 0.9993490166075467
+    0.9993490166067032 -0.9993490166071249
+0.06036526326854949 4.863499986649727e-07 999.9999999999994 1.1102230246251565e-09 -999.9999999999993
+    22.492688410584265 4.736127732614506 -4.736127733197849 0.9972532180317328
+    0.9972532182773938 -0.9972532181545634
+0.014193363455086596 1.1523707521699775e-08 999.9999999999997 6.661338147750939e-10 -997.9999999999997
+    3.107863856329352 1.7598268548821447 -1.7598268537787662 0.996501359883308
+    0.9965013586337325 -0.9965013592585203
+"""
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-1])
+def test_at_the_pole_of_opposed_weights_nothing_is_wrong_unsaid(distance):
+    rows = np.array(POLES.split(), dtype=float).reshape(-1, 11)
+    c, gamma, a1, eta, kappa = rows[:, :5].T
+    gram = rows[:, 5:] * [1, 1, 1 - distance, 1, (1 - distance) ** 2, 1 - distance]
+    arguments = (c, gamma, a1, a1 * a1 + eta, eta, kappa, gram)
+    solution = solve_grid(*arguments)
+    allowed = {Outcome.CONVERGED: 1e-9, Outcome.REDUCED: 1e-7}
+    for index, outcome in enumerate(solution.outcome):
+        if outcome not in allowed:
+            assert outcome == Outcome.OUT_OF_RANGE
+            assert np.isnan(solution["error"][index])
+            continue
+        right = solve_point(exact_point(arguments, index), 30)
+        for name in OBSERVABLES:
+            assert abs(float((float(solution[name][index]) - right[name]) / right[name])) < allowed[outcome]
+    assert distance > 1e-12 or not solution.success[0]  # a pole that doubles cannot resolve
+    assert distance < 1e-4 or solution.success.all()
+
+
+def test_weights_that_do_not_enter_leave_no_rounding_errors():
+    """mu = 0: q = m and E whatever the weights, at 1 + a_1 T = 0 of the formula as well."""
+    one = np.ones(3)
+    gram = np.array([[0, 0, 0, 128.9, 9.99, -8.159768767684143], [0, 0, 0, 0, 0, 0], [4, 0, 0, 128.9, 9.99, -8.16]])
+    solution = solve_grid(3.8 * one, 5.8e-12 * one, -one, one, 2.2e-16 * one, -one, gram)
+    assert solution["error"][0] == solution["error"][1]
+    assert solution["quadratic_form"][0] == pytest.approx(solution["trace"][0], rel=1e-15)
+    assert (solution.outcome == Outcome.CONVERGED).all()

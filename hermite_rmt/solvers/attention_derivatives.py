@@ -12,7 +12,7 @@ from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic
 from hermite_rmt.solvers.attention_digits import is_physical, solve_with
-from hermite_rmt.solvers.attention_equations import Inputs, Shape, quadratic_form, shape_of, split_overlaps
+from hermite_rmt.solvers.attention_equations import Inputs, Shape, shape_of
 from hermite_rmt.solvers.attention_newton import Problem, iterate
 from hermite_rmt.solvers.attention_point import OVERLAPS, ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import (
@@ -22,6 +22,7 @@ from hermite_rmt.solvers.attention_refine import (
     differentiate,
     inverse_jacobian,
 )
+from hermite_rmt.solvers.attention_response import quadratic_form, split_overlaps
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 from hermite_rmt.solvers.dual import Series
 

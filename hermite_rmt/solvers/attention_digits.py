@@ -10,7 +10,6 @@ from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic, arithmetic
-from hermite_rmt.solvers.attention_equations import quadratic_form
 from hermite_rmt.solvers.attention_path import starts
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import (
@@ -21,6 +20,7 @@ from hermite_rmt.solvers.attention_refine import (
     differentiate,
     refine,
 )
+from hermite_rmt.solvers.attention_response import quadratic_form
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 GUARD_BITS = 20  # at first; raised by what the comparison of two precisions shows to be lost

@@ -1,4 +1,4 @@
-"""Proposition 1 and Theorem 1 as rational functions, in two charts: derived in derivations/08_rational_form.py.
+"""Proposition 1 as rational functions, in two charts: derived in derivations/08_rational_form.py.
 
 Plain arithmetic only: the same lines run on NumPy arrays, mpf, arb, dual numbers of these, and SymPy symbols.
 That is how the derivation proves them, and how every precision solves the same equations.
@@ -47,30 +47,6 @@ class Inputs(NamedTuple):
     kappa: Any  # (diagonal + skip - a_1) times the sign of a_1
 
 
-class Overlaps(NamedTuple):
-    """The Gram matrix of (mu, w_K, w_Q): r = |mu|^2, the parts along mu, and the Gram matrix of the parts across."""
-
-    r: Any
-    mu_K: Any
-    mu_Q: Any
-    along_KK: Any  # (mu.w_K)^2 / r
-    along_QQ: Any
-    along_KQ: Any
-    across_KK: Any  # |w_K|^2 - (mu.w_K)^2 / r
-    across_QQ: Any
-    across_KQ: Any
-
-
-def split_overlaps(gram: tuple[Any, ...], divisor: Any) -> Overlaps:
-    """Split |mu|^2, mu.w_K, mu.w_Q, |w_K|^2, |w_Q|^2, w_K.w_Q along and across mu.
-
-    divisor : |mu|^2; 1 where mu = 0, and with it mu.w_K and mu.w_Q
-    """
-    r, mu_K, mu_Q, KK, QQ, KQ = gram
-    along_KK, along_QQ, along_KQ = mu_K * (mu_K / divisor), mu_Q * (mu_Q / divisor), mu_K * (mu_Q / divisor)
-    return Overlaps(r, mu_K, mu_Q, along_KK, along_QQ, along_KQ, KK - along_KK, QQ - along_QQ, KQ - along_KQ)
-
-
 @dataclass(slots=True)
 class Roots:
     """Symmetric functions of the roots y_k = u_k - 1, with the powers of a that make them regular at a = 0."""
@@ -85,7 +61,7 @@ class Roots:
     k: Any  # from the sum of the x_k
     Q: Any  # sigma^2 g m, from the sum of the products x_i x_j
     shifted: Callable[[Any], Any]  # rho -> a^2 prod (u_k + rho), rho >= 0
-    mixed: Callable[[], tuple[Any, Any]]  # N and L of int x (a x + k)/D: see quadratic_form
+    mixed: Callable[[], tuple[Any, Any]]  # N and L of int x (a x + k)/D: see attention_response
     outside: Callable[[Any], tuple[Any, ...]]  # sqrt(cbar) -> numbers all positive iff |u_k|^2 > cbar for every k
 
 
@@ -228,46 +204,3 @@ def residuals(inputs: Inputs, gamma: Any, roots: Roots, integrals: Sums) -> tupl
 def trace(roots: Roots, integrals: Sums) -> Any:
     """Return m = lim tr Q/n."""
     return roots.gain * integrals.I0
-
-
-def quadratic_form(inputs: Inputs, gamma: Any, overlaps: Overlaps, roots: Roots, integrals: Sums) -> Any:
-    """Return q = lim y^T Q y/n of Theorem 1, as a sum of positive terms over a positive one.
-
-    A0, A1 are the integrals of 1/D, x/D against the measure of Stieltjes transform 1/u (directions across the
-    signal), B0, B1 against that of 1/(u + rho), rho = r theta (along it); A11, A12 = c int x (a x + k)/D and B11, B12
-    are the entries of M. F, P, T, R are the sums of the theorem; `shield` turns P and T into their Schur complements
-    with respect to the labels.
-    """
-    c, cbar, _, theta, _, zeta = inputs.shape
-    a = inputs.a
-    r = overlaps.r
-    rho = r * theta
-    eta_m = inputs.eta * trace(roots, integrals)
-    product, K = roots.product, roots.K
-    A0 = cbar * product / roots.pairs  # cbar = 1/(c zeta^2)
-    A1 = (zeta * A0) * (K + cbar * roots.e3) / product
-    N, L = roots.mixed()
-    A12 = A0 / cbar * N / (product * product)
-    B = A0 / roots.shifted(rho)
-    B0 = B * (product + (a * a * cbar) * rho)
-    B1 = (zeta * B) * ((1 + rho) * K + cbar * roots.e3)
-    B12 = B / cbar * (rho * ((a * rho) * roots.pairs + L) + N) / product
-    A11, B11 = A0 + eta_m * A1, B0 + eta_m * B1
-    noise = integrals.I0 + eta_m * integrals.I1
-    labels = noise + (c * rho) * B11
-    shield = noise / labels
-    F = labels / (1 + r)
-    along_KK, along_QQ, along_KQ = (
-        theta * (1 + r) * x for x in (overlaps.along_KK, overlaps.along_QQ, overlaps.along_KQ)
-    )
-    across_KK, across_QQ, across_KQ = (
-        theta * x for x in (overlaps.across_KK, overlaps.across_QQ, overlaps.across_KQ)
-    )
-    P_across, P_along = across_QQ * A11, along_QQ * B11
-    T_across, T_along = across_KQ * A12, along_KQ * B12
-    R = (c * gamma) * roots.gain * (across_KK * A1 + along_KK * B1)  # minus the R of the theorem
-    x_v = overlaps.mu_K * B12
-    open_loop = 1 + a * (T_across + shield * T_along)
-    closed_loop = 1 + a * (T_across + T_along)
-    numerator = F * (open_loop * open_loop) + (a * a) * (P_across + shield * P_along) * (R * F + cbar * (x_v * x_v))
-    return numerator / (closed_loop * closed_loop + (a * a) * (P_across + P_along) * R)

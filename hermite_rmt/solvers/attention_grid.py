@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hermite_rmt.core.solution import Outcome, Solution
-from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, quadratic_form, split_overlaps, trace
+from hermite_rmt.solvers.attention_equations import Inputs, trace
 from hermite_rmt.solvers.attention_newton import (
     Point,
     Problem,
     along,
     evaluate,
     iterate,
+    moved,
     newton_step,
     scale_of_k,
     solve_linear,
 )
+from hermite_rmt.solvers.attention_response import Overlaps, Response, response, split_overlaps
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
+from hermite_rmt.solvers.dual import Dual
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 REDUCED_NOISE = 1e-11  # relative changes of m and q in one more Newton step: what rounding errors do to them
 FAILED_NOISE = 1e-8
+NEAR_POLE = 1e-3  # relative size of 1 + a_1 T below which its rounding errors are measured
+FEW_ULPS = 4 * 2.0**-52
 SMALLEST = 1e-290  # smaller doubles lose digits
 
 
@@ -72,8 +79,7 @@ def solve_grid(
         observed = _Observed(gamma.size)
         for use_pair in (True, False):
             for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
-                point = evaluate(block, state.chart[:, points], use_pair, along_gamma=True)
-                observed.record(points, block, point, _overlaps(overlaps[points]))
+                observed.record(points, block, state.chart[:, points], use_pair, _overlaps(overlaps[points]))
         values = observed.values
         values["trace"] *= scale * scale
         values["quadratic_form"] *= scale * scale
@@ -83,10 +89,58 @@ def solve_grid(
 
 
 def _overlaps(gram: FloatArray) -> Overlaps:
-    r = gram[:, 0]
-    split = split_overlaps(tuple(gram.T), np.where(r > 0, r, 1.0))
+    # weights across the signal do not enter: dropped, they leave no rounding errors either
+    heard = (gram[:, 1] != 0) | (gram[:, 2] != 0)
+    r, *weights = gram.T
+    split = split_overlaps((r, *(np.where(heard, entry, 0.0) for entry in weights)), np.where(r > 0, r, 1.0))
     # squared lengths: rounding may have made them negative
     return split._replace(across_KK=np.maximum(split.across_KK, 0.0), across_QQ=np.maximum(split.across_QQ, 0.0))
+
+
+class _Forms(NamedTuple):
+    """q and E at points of a chart, and what they come from."""
+
+    point: Point
+    response: Response
+    quadratic_form: Dual
+    error: FloatArray
+
+    @classmethod
+    def at(cls, block: Problem, x: FloatArray, use_pair: bool, overlaps: Overlaps) -> _Forms:
+        """Evaluate; E from the velocity of the coordinates along log gamma."""
+        point = evaluate(block, x, use_pair, along_gamma=True)
+        theorem = response(block.inputs, point.gamma, overlaps, point.roots, point.integrals)
+        q = theorem.quadratic_form()
+        velocity = solve_linear(point.residuals, tuple(-equation.dense()[3] for equation in point.residuals))
+        return cls(point, theorem, q, -block.gamma * (along(q, velocity) + q.dense()[3]))
+
+
+def _lost_at_pole(
+    block: Problem, x: FloatArray, step: FloatArray, use_pair: bool, overlaps: Overlaps, forms: _Forms
+) -> FloatArray:
+    """Return the relative change of q and E under changes of a few ulp, where 1 + a_1 T cancels; 0 elsewhere.
+
+    Near this pole of Theorem 1 (gamma -> 0) the last digits of the overlaps and of the solution decide.
+    """
+    lost = np.zeros(block.gamma.size)
+    loop = forms.response
+    size = 1 + np.abs(loop.T_across.value) + np.abs(loop.T_along.value)
+    near = np.flatnonzero(np.abs(loop.closed_loop().value) < NEAR_POLE * size)
+    if not near.size:
+        return lost
+    there, split = block.take(near), Overlaps(*(entry[near] for entry in overlaps))
+    q, error = forms.quadratic_form.value[near], forms.error[near]
+    for ulps in (-FEW_ULPS, FEW_ULPS):
+        shifted = split._replace(
+            across_KQ=split.across_KQ * (1 + ulps),
+            along_KQ=split.along_KQ * (1 - ulps),
+            across_KK=split.across_KK + np.abs(ulps) * split.along_KK,
+            across_QQ=split.across_QQ + np.abs(ulps) * split.along_QQ,
+        )
+        again = _Forms.at(there, moved(x[:, near], step[:, near], use_pair) * (1 + ulps), use_pair, shifted)
+        change = np.maximum(np.abs(again.quadratic_form.value / q - 1), np.abs(again.error / error - 1))
+        lost[near] = np.maximum(lost[near], change)
+    return lost
 
 
 class _Observed:
@@ -97,6 +151,7 @@ class _Observed:
     values : dict of arrays (N,); nan until recorded
     residual : array (N,), scaled residual of the equations
     noise : array (N,), relative change of m and q in one more Newton step
+    lost : array (N,), relative change of q and E under changes of few ulp, near a pole of q
     physical : array (N,) of bool, m > 0, delta >= 0 and the roots on the sheet |u|^2 > cbar
     """
 
@@ -104,18 +159,19 @@ class _Observed:
         self.values = {name: np.full(size, np.nan) for name in NAMES}
         self.residual = np.full(size, np.nan)
         self.noise = np.full(size, np.nan)
+        self.lost = np.zeros(size)
         self.physical = np.zeros(size, dtype=bool)
 
-    def record(self, points: FloatArray, block: Problem, point: Point, overlaps: Overlaps) -> None:
-        """Evaluate a block at its solution; E from the velocity of the coordinates along log gamma."""
+    def record(self, points: FloatArray, block: Problem, x: FloatArray, use_pair: bool, overlaps: Overlaps) -> None:
+        """Evaluate a block at its solution."""
+        forms = _Forms.at(block, x, use_pair, overlaps)
+        point, q = forms.point, forms.quadratic_form
         roots, integrals = point.roots, point.integrals
         c, I1, gain = block.inputs.shape.c, integrals.I1.value, roots.gain.value
         m = trace(roots, integrals)
-        q = quadratic_form(block.inputs, point.gamma, overlaps, roots, integrals)
-        velocity = solve_linear(point.residuals, tuple(-equation.dense()[3] for equation in point.residuals))
         self.values["trace"][points] = m.value
         self.values["quadratic_form"][points] = q.value
-        self.values["error"][points] = -block.gamma * (along(q, velocity) + q.dense()[3])
+        self.values["error"][points] = forms.error
         self.values["delta"][points] = c * (block.gamma * gain) * I1
         self.values["tau"][points] = c * I1 * (integrals.slope.value + roots.k.value)
         scale = scale_of_k(block, roots)
@@ -126,14 +182,16 @@ class _Observed:
         )
         again = newton_step(point)
         self.noise[points] = np.maximum(np.abs(along(q, again) / q.value), np.abs(along(m, again) / m.value))
+        self.lost[points] = _lost_at_pole(block, x, again, use_pair, overlaps, forms)
         sheet = np.all([entry.value >= 0 for entry in roots.outside(np.sqrt(block.inputs.shape.cbar))], axis=0)
         self.physical[points] = sheet & (gain > 0) & (integrals.I0.value > 0)
 
     def judge(self, converged: FloatArray) -> FloatArray:
         """Return the outcome of every point, the last one that applies; forget the values of those that failed."""
         outcome = np.full(converged.size, Outcome.CONVERGED, dtype=object)
-        outcome[self.noise > REDUCED_NOISE] = Outcome.REDUCED
+        outcome[np.maximum(self.noise, self.lost) > REDUCED_NOISE] = Outcome.REDUCED
         beyond = ~np.all([np.abs(self.values[name]) > SMALLEST for name in NAMES[:3]], axis=0)
+        beyond |= self.lost > FAILED_NOISE
         beyond |= ~np.all([np.isfinite(value) for value in self.values.values()], axis=0)
         wrong, lost = ~self.physical, ~converged | (self.noise > FAILED_NOISE)
         outcome[wrong] = Outcome.WRONG_BRANCH

@@ -86,6 +86,12 @@ def newton_step(point: Point) -> FloatArray:
     return solve_linear(point.residuals, tuple(-equation.value for equation in point.residuals))
 
 
+def moved(x: FloatArray, step: FloatArray, use_pair: bool) -> FloatArray:
+    """Return the chart coordinates after a step."""
+    first = x[0] * np.exp(step[0]) if use_pair else x[0] + step[0]
+    return np.array((first, x[1] + step[1], x[2] * np.exp(step[2])))
+
+
 def along(quantity: Dual, step: FloatArray) -> FloatArray:
     """Return the derivative of a quantity along a step in the chart."""
     first, second, third = quantity.dense()[:3]
@@ -145,10 +151,7 @@ def _newton(problem: Problem, state: State, points: FloatArray, use_pair: bool, 
         lost = points[~trusted]
         guess = _new_guess(problem, point, state.physical[1, points], step, size, sweep * SHORTENED_STEP)
         state.physical[:, lost] = guess[:, ~trusted]
-    x[0] = x[0] * np.exp(step[0]) if use_pair else x[0] + step[0]
-    x[1] += step[1]
-    x[2] *= np.exp(step[2])
-    state.chart[:, points] = x
+    state.chart[:, points] = moved(x, step, use_pair)
     state.guessed[points] = ~trusted
     state.converged[points] = size < (CONVERGED_STEP if sweep <= PATIENCE else STALLED_STEP)
     state.steps[points] += 1

@@ -10,8 +10,9 @@ import numpy as np
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.solvers.arithmetic import Arithmetic
-from hermite_rmt.solvers.attention_equations import Inputs, Overlaps, shape_of, split_overlaps
+from hermite_rmt.solvers.attention_equations import Inputs, shape_of
 from hermite_rmt.solvers.attention_newton import Problem
+from hermite_rmt.solvers.attention_response import Overlaps, split_overlaps
 from hermite_rmt.solvers.attention_start import shapes_of
 
 OVERLAPS = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
