@@ -229,19 +229,25 @@ def derive(
     return command.run(name, text, latex, steps, as_json)
 
 
-@app.command(epilog=_examples("figures", "figures crossings spectrum --folder figures"))
+@app.command(
+    epilog=_examples("figures", "figures crossings spectrum --folder figures", "figures --all --store verification")
+)
 def figures(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Figures; without any, list them.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Make all of them.")] = False,
     folder: Annotated[Path, typer.Option("--folder", "--directory", help="Where they go.")] = Path("figures"),
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", help="Keep simulated trials here: an interrupted command continues (as for verify)."),
+    ] = None,
     as_json: Json = False,
 ) -> Any:
     """Make the project's figures, as PNG and PDF with their data beside them."""
     from hermite_rmt.cli.commands import figures as command
 
-    return command.run(names or [], everything, folder, as_json)
+    return command.run(names or [], everything, folder, store, as_json)
 
 
 @app.command(epilog=_examples("claims", "claims a f --simulate", "claims g --model path/to/model"))

@@ -162,41 +162,6 @@ def outlier_figure(data: xr.Dataset) -> Figure:
     return figure
 
 
-def finite_size_figure(data: xr.Dataset) -> Figure:
-    """Draw every case of the finite-size study: deviation from the prediction with and without the effect."""
-    with styled():
-        figure = Figure(figsize=(9.6, 0.3 * data.sizes["case"] + 1.2))
-        axes = figure.add_subplot()
-        y = np.arange(data.sizes["case"])
-        error = 2 * data.standard_error.values
-        look, other = LOOKS[:2]
-        axes.errorbar(
-            (data.simulated - data.naive).values,
-            y + 0.15,
-            xerr=error,
-            color=other.colour,
-            marker=other.marker,
-            markerfacecolor=other.face,
-            linestyle="none",
-            label="simulated minus the limit as it stands",
-        )
-        axes.errorbar(
-            (data.simulated - data.expected).values,
-            y - 0.15,
-            xerr=error,
-            color=look.colour,
-            marker=look.marker,
-            linestyle="none",
-            label="simulated minus the limit with the effect",
-        )
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.set_yticks(y, [str(name) for name in data.case.values])
-        axes.invert_yaxis()
-        axes.set_xlabel(r"difference of the error $E$ (bars $\pm 2$ standard errors)")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
-    return figure
-
-
 def _through(n: np.ndarray, values: np.ndarray, power: float) -> np.ndarray:
     """Return the line of this power through the geometric mean of the values."""
     centre = np.exp(np.mean(np.log(np.maximum(values, 1e-12)) - power * np.log(n)))

@@ -9,11 +9,13 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from hermite_rmt.figures.bands import NOTE, deviation_band
 from hermite_rmt.figures.style import DASHES, LOOKS, Look, NotebookFigure, styled
 
 BAR = 2  # half length of an error bar in standard errors
 WIDE = 50  # ratio of the largest to the smallest value from which an axis is logarithmic
 STEEP = 200
+FEWEST = 8  # trials from which their standard deviation says something
 
 
 def curve_figure(sweeps: Sequence[xr.Dataset] | Mapping[str, Sequence[xr.Dataset]]) -> Figure:
@@ -87,6 +89,10 @@ def _draw(axes: Axes, data: xr.Dataset, look: Look, first_dash: int) -> None:
                 marker=look.marker,
                 linestyle="none",
             )
+            trials = line.trials.values
+            if trials.min() >= FEWEST:
+                deviation = line.error_standard_error.values * np.sqrt(trials)
+                deviation_band(axes, line.c_realised.values, line.error_simulated.values, deviation, look.colour)
 
 
 def _caption(sweeps: Sequence[xr.Dataset]) -> str:
@@ -96,5 +102,6 @@ def _caption(sweeps: Sequence[xr.Dataset]) -> str:
     if simulated is not None:
         n, trials = int(simulated.n.max()), int(simulated.trials.max())
         bars = rf", bars $\pm {BAR}$ standard errors" if trials > 1 else ""
+        bars += f", {NOTE}" if simulated.trials.min() >= FEWEST else ""
         parts.append(f"points: simulation, $n = {n}$, {trials} trials{bars}")
     return "; ".join(parts)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from hermite_rmt.figures import agreement as draw_agreement
 from hermite_rmt.figures import claims as draw_claims
+from hermite_rmt.figures import limits as draw_limits
 from hermite_rmt.figures import pretrained as draw_pretrained
 from hermite_rmt.figures.drawn import Drawn, Watch, by_dims, unwatched
 from hermite_rmt.figures.lines import lines_figure
@@ -20,6 +21,7 @@ from hermite_rmt.study.evidence import (
     alignment,
     curves,
     decay,
+    effects,
     finite_size,
     linearity,
     noise,
@@ -93,10 +95,10 @@ def along_alignment(watch: Watch = unwatched) -> Drawn:
     return Drawn(lines_figure(data, r"$c = 1/2$, $|\mu| = |w_K| = |w_Q| = 1$"), _parts(data))
 
 
-def cells(watch: Watch = unwatched) -> Drawn:
-    """Draw theory against simulation in all cells, and how the gap and the fluctuations scale (many minutes)."""
+def cells(watch: Watch = unwatched, store: Path | None = None) -> Drawn:
+    """Draw theory against simulation in all cells at n = 2048; how gaps and fluctuations fall (half an hour)."""
     with watch("theory against simulation") as progress:
-        data = agreement.simulate_agreement(progress=progress)
+        data = agreement.simulate_agreement(agreement.FULL_SIZES, folder=store, progress=progress)
     return agreement_drawn(data)
 
 
@@ -107,12 +109,21 @@ def agreement_drawn(data: xr.Dataset) -> Drawn:
     return Drawn(draw_agreement.cells_figure(judged), tables)
 
 
-def scaling(watch: Watch = unwatched) -> Drawn:
-    """Draw how the finite-size gap and the fluctuations fall with n, for four nonlinearities on noise."""
+def scaling(watch: Watch = unwatched, store: Path | None = None) -> Drawn:
+    """Draw how the finite-size gap and the fluctuations fall to n = 2048, for four nonlinearities on noise."""
+    names = ("tanh", "relu", "cos", "exp")
     with watch("scaling") as progress:
-        names = ("tanh", "relu", "cos", "exp")
-        data = agreement.simulate_agreement(names=names, settings=["noise"], progress=progress)
+        data = agreement.simulate_agreement(
+            agreement.FULL_SIZES, names, settings=["noise"], folder=store, progress=progress
+        )
     return Drawn(draw_agreement.scaling_figure(data, names), {"simulated": data})
+
+
+def weakened(watch: Watch = unwatched) -> Drawn:
+    """Draw how fast the limit is reached with heavy tails, kept diagonals and skewed noise."""
+    with watch("weakened assumptions") as progress:
+        data = effects.scaling(progress=progress)
+    return Drawn(draw_limits.effects_figure(data), by_dims(data))
 
 
 def linearisation(watch: Watch = unwatched) -> Drawn:
@@ -140,7 +151,7 @@ def limits(watch: Watch = unwatched) -> Drawn:
     """Draw where the limit stops: diagonals, means, unbalanced labels, other noise."""
     with watch("where the limit stops") as progress:
         data = finite_size.finite_size(progress=progress)
-    return Drawn(draw_agreement.finite_size_figure(data), {"cases": data})
+    return Drawn(draw_limits.finite_size_figure(data), {"cases": data})
 
 
 def real_weights(watch: Watch = unwatched) -> Drawn:
@@ -190,7 +201,7 @@ def _drawn(draw: Callable[[xr.Dataset], Figure], data: xr.Dataset, watch: Watch,
 
 
 def _parts(data: xr.Dataset) -> dict[str, xr.Dataset]:
-    points = ["simulated", "standard_error"]
+    points = ["simulated", "standard_error", "deviation"]
     return {"limit": data[["limit"]], "simulated": data[points]}
 
 
@@ -209,9 +220,12 @@ EVIDENCE: Mapping[str, Maker] = {
     "eigenvalues": eigenvalues,
     "outliers": outliers,
     "limits": limits,
+    "effects": weakened,
     "cells": cells,
     "scaling": scaling,
     "pretrained": real_weights,
     "pretrained_anatomy": real_weights_anatomy,
     "pretrained_tokens": real_tokens,
 }
+# those that simulate for long: their makers take a folder that keeps finished trials, as `verify --full` does
+RESUMABLE = ("cells", "scaling")

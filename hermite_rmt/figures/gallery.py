@@ -23,7 +23,7 @@ Panels = dict[str, list[xr.Dataset]]
 
 DEMO_F = "tanh(x)"
 DEMO_GAMMA = "0.1"
-DEMO_SIMULATION = {"n": 400, "trials": 5, "rng": 0}
+DEMO_SIMULATION = {"n": 400, "trials": 10, "rng": 0}
 
 
 def demo_panels(watch: Watch = unwatched) -> Panels:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hermite_rmt.cli.output import print_columns, print_json, progress_bar
-from hermite_rmt.figures.evidence import MissingModelError
+from hermite_rmt.figures.drawn import Drawn
+from hermite_rmt.figures.evidence import RESUMABLE, MissingModelError
 from hermite_rmt.figures.gallery import GALLERY
 
 
-def run(names: Sequence[str], everything: bool, folder: Path, as_json: bool) -> None:
+def run(names: Sequence[str], everything: bool, folder: Path, store: Path | None, as_json: bool) -> None:
     """Make the named figures, or list what there is; of all, those whose model is not installed are left out.
+
+    Parameters
+    ----------
+    store : folder that keeps the trials of the longest ones, so that an interrupted command continues; None: nowhere
 
     Raises
     ------
@@ -29,10 +34,13 @@ def run(names: Sequence[str], everything: bool, folder: Path, as_json: bool) -> 
         else:
             print_columns(("name", "what it shows"), list(listed.items()))
         return
+    if store is not None:
+        store.mkdir(parents=True, exist_ok=True)
     made = []
     for name in GALLERY if everything else names:
         try:
-            drawn = GALLERY[name](progress_bar)
+            make: Callable[..., Drawn] = GALLERY[name]
+            drawn = make(progress_bar, store) if name in RESUMABLE else make(progress_bar)
         except MissingModelError as missing:
             if not everything:
                 raise

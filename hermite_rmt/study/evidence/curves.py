@@ -20,7 +20,7 @@ from hermite_rmt.theory.overlaps import Overlaps
 
 NAMES = ("tanh", "relu", "sign", "cos")
 GAMMA = 0.1
-SIZE, TRIALS, SEED = 400, 8, 60
+SIZE, TRIALS, SEED = 400, 40, 60
 Setting = Callable[[float], tuple[float, Overlaps]]  # position on the axis -> c and overlaps
 
 
@@ -78,7 +78,8 @@ def _curves(axis: str, fine: Array, coarse: Array, setting: Setting, progress: R
             "limit": (("model", axis), limit),
             "simulated": (("model", "point"), simulated),
             "standard_error": (("model", "point"), error),
+            "deviation": (("model", "point"), error * TRIALS**0.5, {"long_name": "standard deviation of one draw"}),
         },
         {"model": names, axis: np.asarray(fine), "position": ("point", positions[0])},
-        {"description": f"gamma = {GAMMA:g}; simulated: n = {SIZE}, {TRIALS} trials", "software": software()},
+        {"gamma": GAMMA, "n": SIZE, "trials": TRIALS, "software": software()},
     )
