@@ -9,7 +9,7 @@ from hermite_rmt.cli import BAD_INPUT, DONE, main
 from hermite_rmt.cli.commands.derive import STATEMENTS
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.check import Level, check
-from hermite_rmt.theory.derivation import DERIVATIONS
+from hermite_rmt.theory.statements.derivation import DERIVATIONS
 from hermite_rmt.theory.overlaps import Overlaps
 
 HEADINGS = ["statement", "expression", "equations", "observables", "where", "branch", "sources"]

@@ -12,12 +12,12 @@ from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
-from hermite_rmt.theory.ball_system import BallSystem
-from hermite_rmt.theory.congruence import Congruence
-from hermite_rmt.theory.derived import DerivedEquations
-from hermite_rmt.theory.gram import gram_values
-from hermite_rmt.theory.point_solver import PointSolver, rounded
-from hermite_rmt.theory.values import read_number, results
+from hermite_rmt.theory.engine.ball_system import BallSystem
+from hermite_rmt.theory.engine.congruence import Congruence
+from hermite_rmt.theory.engine.derived import DerivedEquations
+from hermite_rmt.theory.engine.gram import gram_values
+from hermite_rmt.theory.engine.point_solver import PointSolver, rounded
+from hermite_rmt.theory.engine.values import read_number, results
 
 PROVED = "proved: the box contains exactly one solution of the equations of plain_pencil, whose unknowns these are"
 FOLLOWED = "not proved: that it is the physical branch; the branch was followed numerically"

@@ -52,7 +52,7 @@ def run(name: str, as_text: bool, as_latex: bool, steps: bool, as_json: bool) ->
 
 
 def _derive(name: str, as_latex: bool, steps: bool, as_json: bool) -> None:
-    from hermite_rmt.theory.derivation import DERIVATIONS
+    from hermite_rmt.theory.statements.derivation import DERIVATIONS
 
     sections = list(DERIVATIONS[name].sections(steps))
     if as_json:

@@ -7,12 +7,13 @@ from functools import cache, lru_cache
 from typing import Any
 
 from hermite_rmt.equivalents.system import EquationSystem
-from hermite_rmt.theory import attention, laws, linear_regression
+from hermite_rmt.theory import attention, linear_regression
 from hermite_rmt.theory.check.attention import AttentionSubject
 from hermite_rmt.theory.check.engine import EngineSubject, SystemSubject
 from hermite_rmt.theory.check.regression import RegressionSubject
 from hermite_rmt.theory.check.subject import Subject
 from hermite_rmt.theory.equivalent import DeterministicEquivalent
+from hermite_rmt.theory.statements import laws
 
 # by name: the theory's own names where there are some, then those of the engine's equations
 _THEORY: dict[str, Callable[[], Subject]] = {"attention": AttentionSubject, "linear_regression": RegressionSubject}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hermite_rmt.equivalents.ensembles import Vector, overlap
-from hermite_rmt.theory.values import Number, read_number
+from hermite_rmt.theory.engine.values import Number, read_number
 
 TOLERANCE = 1e-12  # a float Gram matrix may have eigenvalues down to this much of its largest, negative
 

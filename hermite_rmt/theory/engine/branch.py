@@ -11,9 +11,9 @@ from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.pencil import without_low_rank
 from hermite_rmt.equivalents.positivity import Positivity
 from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
-from hermite_rmt.theory.engine_solver import CompiledEquations, branch_by_scale
-from hermite_rmt.theory.hermitised import HermitisedPath, exact_point
-from hermite_rmt.theory.values import Number, evaluate
+from hermite_rmt.theory.engine.hermitised import HermitisedPath, exact_point
+from hermite_rmt.theory.engine.solver import CompiledEquations, branch_by_scale
+from hermite_rmt.theory.engine.values import Number, evaluate
 
 
 class InSpectrumError(ContinuationError):

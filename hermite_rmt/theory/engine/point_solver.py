@@ -16,10 +16,10 @@ from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
 from hermite_rmt.equivalents.ensembles import overlap
 from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.solvers.continuation import ContinuationError
-from hermite_rmt.theory.branch import InSpectrumError, physical_branch
-from hermite_rmt.theory.engine_solver import CompiledEquations, Solved, refine
-from hermite_rmt.theory.hermitised import exact_point, hermitised_trace
-from hermite_rmt.theory.values import Number, require_complete
+from hermite_rmt.theory.engine.branch import InSpectrumError, physical_branch
+from hermite_rmt.theory.engine.hermitised import exact_point, hermitised_trace
+from hermite_rmt.theory.engine.solver import CompiledEquations, Solved, refine
+from hermite_rmt.theory.engine.values import Number, require_complete
 
 DOUBLE_DIGITS = 17
 PRECISIONS = (None, 200, 600)  # bits to follow a path with: more where less did not do

@@ -22,8 +22,8 @@ from hermite_rmt.equivalents.selfadjoint import symmetrise
 from hermite_rmt.equivalents.spikes import response_system
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.equivalents.verification import PencilReport, report
-from hermite_rmt.theory.domain import Domain
-from hermite_rmt.theory.values import Number, read_points, require_complete
+from hermite_rmt.theory.engine.domain import Domain
+from hermite_rmt.theory.engine.values import Number, read_points, require_complete
 
 SMALL = 4  # unknowns of a system that is eliminated as far as it goes
 

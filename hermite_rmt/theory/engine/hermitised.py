@@ -13,8 +13,8 @@ from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.equivalents.dyson import SCALE, Dyson
 from hermite_rmt.equivalents.hermitise import EPSILON, hermitise
 from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
-from hermite_rmt.theory.engine_solver import CompiledEquations, Exact, Point
-from hermite_rmt.theory.values import Number
+from hermite_rmt.theory.engine.solver import CompiledEquations, Exact, Point
+from hermite_rmt.theory.engine.values import Number
 
 NONE: Mapping[Any, complex] = MappingProxyType({})
 

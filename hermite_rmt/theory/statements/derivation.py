@@ -13,8 +13,9 @@ from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
 from hermite_rmt.equivalents.spikes import response_system
-from hermite_rmt.theory import attention, laws, linear_regression
+from hermite_rmt.theory import attention, linear_regression
 from hermite_rmt.theory.equivalent import DeterministicEquivalent
+from hermite_rmt.theory.statements import laws
 
 MODEL = "Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656"
 _KERNEL = (

@@ -10,7 +10,7 @@ import sympy
 
 from hermite_rmt.equivalents.ensembles import RandomMatrix
 from hermite_rmt.equivalents.spectral import Deterministic
-from hermite_rmt.theory.values import Number, evaluate
+from hermite_rmt.theory.engine.values import Number, evaluate
 
 ROUNDING = 1e-12  # how far below 0 a variance may be, against its size
 
