@@ -1,10 +1,12 @@
-"""Real roots of integer polynomials to any precision, proved by a change of sign in exact arithmetic."""
+"""Real roots of rational polynomials to any precision, with multiplicities, proved by a change of sign in exact
+arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import sympy
@@ -12,11 +14,14 @@ from sympy.polys.rootoftools import ComplexRootOf
 
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import bits, local_context
-from hermite_rmt.core.numbers import ComputedReal
+from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real
 
 _FIRST_BITS = 64
 _HALVINGS = 16  # between two attempts of Newton's method
 _NEWTON_STEPS = 4
+
+Isolated = tuple[tuple[int, ...], Fraction, Fraction]
+"""Coefficients, highest first, and an interval that contains just one root, which is simple."""
 
 
 def enclose_root(root: ComplexRootOf, precision: int) -> tuple[Fraction, Fraction]:
@@ -29,9 +34,7 @@ def enclose_root(root: ComplexRootOf, precision: int) -> tuple[Fraction, Fractio
     >>> 0 < lower - Fraction(1, 3) < Fraction(1, 10**19)
     True
     """
-    isolated = _isolated(root.poly)[root.index]
-    precise = _refined(isolated, min(precision, _FIRST_BITS))
-    return precise if precision <= _FIRST_BITS else _refined((isolated[0], *precise), precision)
+    return AlgebraicReal(root).bounds(precision)
 
 
 def with_floats(expression: sympy.Expr, precision: int) -> sympy.Expr:
@@ -40,23 +43,73 @@ def with_floats(expression: sympy.Expr, precision: int) -> sympy.Expr:
     return expression.xreplace({root: _float(root, precision) for root in roots})
 
 
-class AlgebraicReal(ComputedReal):
-    """A real CRootOf as a number known to any digits, with enclosures."""
+def real_roots(polynomial: sympy.Poly) -> list[tuple[Real, int]]:
+    """Return the real roots of a polynomial with rational coefficients, increasing, each with its multiplicity.
+
+    None is missed and none is invented: square-free factors are isolated by exact sign counts.
+
+    Raises
+    ------
+    ValueError
+        If a coefficient is not rational, or all are 0.
+
+    >>> x = sympy.Symbol("x")
+    >>> [(float(root), k) for root, k in real_roots(sympy.Poly((x**2 - 2) ** 2 * (3 * x - 1), x))]
+    [(-1.4142135623730951, 2), (0.3333333333333333, 1), (1.4142135623730951, 2)]
+    """
+    if polynomial.is_zero or not all(coefficient.is_Rational for coefficient in polynomial.all_coeffs()):
+        raise ValueError(f"polynomial: got {polynomial.as_expr()}; allowed: rational coefficients, not all 0")
+    found: list[tuple[Real, int]] = []
+    for factor, multiplicity in polynomial.factor_list()[1]:
+        if factor.degree() == 1:
+            slope, constant = (Fraction(int(c.p), int(c.q)) for c in factor.all_coeffs())
+            found.append((RationalReal(-constant / slope), multiplicity))
+        else:
+            found += [(IsolatedReal(isolated), multiplicity) for isolated in _isolated(factor)]
+    precision = _FIRST_BITS
+    while True:  # factors have no root in common, so enough bits tell their roots apart
+        found.sort(key=lambda entry: entry[0].mpf(precision))
+        if all(a.mpf(precision) < b.mpf(precision) for (a, _), (b, _) in pairwise(found)):
+            return found
+        precision *= 2
+
+
+class IsolatedReal(ComputedReal):
+    """A root of an integer polynomial in an isolating interval as a number known to any digits, with enclosures."""
+
+    __slots__ = ("isolated",)
+
+    def __init__(self, isolated: Isolated, text: str | None = None) -> None:
+        coefficients, low, high = isolated
+        super().__init__(self._value, text or f"root of {coefficients} in [{low}, {high}]", self._ball)
+        self.isolated = isolated
+
+    def bounds(self, precision: int) -> tuple[Fraction, Fraction]:
+        """Return dyadic bounds of relative distance at most 2^-precision."""
+        precise = _refined(self.isolated, min(precision, _FIRST_BITS))
+        return precise if precision <= _FIRST_BITS else _refined((self.isolated[0], *precise), precision)
+
+    def _value(self, digits: int) -> Any:
+        lower, upper = self.bounds(bits(digits) + 4)
+        return _mpf((lower + upper) / 2, bits(digits) + 8)
+
+    def _ball(self, digits: int) -> Ball:
+        lower, upper = self.bounds(bits(digits) + 2)
+        exact = max(end.numerator.bit_length() for end in (lower, upper)) + 1  # the bounds are dyadic
+        return Ball.between(_mpf(lower, exact), _mpf(upper, exact), digits)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IsolatedReal, (self.isolated,)
+
+
+class AlgebraicReal(IsolatedReal):
+    """A real CRootOf as such a number."""
 
     __slots__ = ("root",)
 
     def __init__(self, root: ComplexRootOf) -> None:
-        super().__init__(self._value, str(sympy.srepr(root)), self._ball)
+        super().__init__(_isolated(root.poly)[root.index], str(sympy.srepr(root)))
         self.root = root
-
-    def _value(self, digits: int) -> Any:
-        lower, upper = enclose_root(self.root, bits(digits) + 4)
-        return _mpf((lower + upper) / 2, bits(digits) + 8)
-
-    def _ball(self, digits: int) -> Ball:
-        lower, upper = enclose_root(self.root, bits(digits) + 2)
-        exact = max(end.numerator.bit_length() for end in (lower, upper)) + 1  # the bounds are dyadic
-        return Ball.between(_mpf(lower, exact), _mpf(upper, exact), digits)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return AlgebraicReal, (self.root,)
@@ -71,12 +124,9 @@ def _mpf(value: Fraction, precision: int) -> Any:
     return local_context(precision).mpf(value.numerator) / value.denominator
 
 
-Isolated = tuple[tuple[int, ...], Fraction, Fraction]
-"""Coefficients, highest first, and an interval that contains just one root, which is simple."""
-
-
 @lru_cache(maxsize=64)
 def _isolated(polynomial: sympy.Poly) -> list[Isolated]:
+    polynomial = polynomial.clear_denoms(convert=True)[1]
     coefficients = tuple(int(value) for value in polynomial.all_coeffs())
     return [
         (coefficients, Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q)))
