@@ -71,7 +71,7 @@ class RationalReal:
 class SymbolicReal:
     """An exact SymPy real that is not known to be rational, such as sqrt(7)/3."""
 
-    __slots__ = ("expression", "rational")
+    __slots__ = ("_known", "expression", "rational")
 
     # The layer above turns expressions into balls, and puts its function here when it is loaded
     encloser: ClassVar[Callable[[sympy.Expr, int], Any] | None] = None
@@ -79,6 +79,7 @@ class SymbolicReal:
     def __init__(self, expression: sympy.Expr) -> None:
         self.expression = expression
         self.rational: Fraction | None = None
+        self._known: tuple[int, Any] = (0, libmp.fzero)  # the precision and the value with the most bits so far
 
     @property
     def text(self) -> str:
@@ -90,8 +91,10 @@ class SymbolicReal:
 
     def mpf(self, precision: int) -> Any:
         """Return the value in the local context of `precision` bits."""
-        value = sympy.N(self.expression, math.ceil(precision / math.log2(10)) + 5)
-        return local_context(precision).make_mpf(libmp.mpf_pos(value._mpf_, precision, "n"))
+        if self._known[0] < precision:
+            value = sympy.N(self.expression, math.ceil(precision / math.log2(10)) + 5)
+            self._known = (precision, value._mpf_)
+        return local_context(precision).make_mpf(libmp.mpf_pos(self._known[1], precision, "n"))
 
     def enclosure(self, digits: int) -> Any:
         """Return a `Ball` of relative radius at most 10^-digits that is proved to contain the number.

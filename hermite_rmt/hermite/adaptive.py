@@ -6,12 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hermite_rmt.core.contexts import local_context
+from hermite_rmt.hermite.gauss import legendre
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.transform import hermite_sums
 
@@ -152,22 +152,3 @@ class DigitsRule:
         except (ZeroDivisionError, ValueError, OverflowError):
             return context.nan
         return value if hasattr(value, "_mpf_") else context.nan
-
-
-@lru_cache(maxsize=32)
-def legendre(nodes: int, precision: int) -> tuple[tuple[Any, Any], ...]:
-    """Return the abscissas and weights of Gauss-Legendre quadrature on [-1, 1], by Newton's method."""
-    context = local_context(precision + 20)
-    start, _ = np.polynomial.legendre.leggauss(nodes)
-    steps = math.ceil(math.log2(max(2.0, (precision + 20) / 45))) + 1
-    rule = []
-    for guess in start:
-        x = context.mpf(float(guess))
-        for _ in range(steps + 1):
-            previous, current = context.one, x
-            for k in range(1, nodes):
-                previous, current = current, ((2 * k + 1) * x * current - k * previous) / (k + 1)
-            slope = nodes * (previous - x * current) / (1 - x**2)
-            x -= current / slope
-        rule.append((x, 2 / ((1 - x**2) * slope**2)))
-    return tuple(rule)

@@ -56,12 +56,16 @@ class Panel:
     left, right : ends, None for infinity
     evaluate : values of f inside, from points and a precision
     parity : 1 or -1 if f is known to be even or odd on the whole line, else 0
+    mirror : 1 or -1 if the panel stands for its mirror image too, on which an even or odd f repeats itself, else 0
+    plain : whether the panel is finite and no narrow feature of f is known on it, its ends included
     """
 
     left: Endpoint | None
     right: Endpoint | None
     evaluate: Evaluate
     parity: int = 0
+    mirror: int = 0
+    plain: bool = False
 
     @property
     def whole(self) -> bool:
@@ -80,6 +84,10 @@ class Panel:
         if end is not None and not (half and sign > 0):
             return float(end)
         return -math.inf if self.left is None and (half or sign < 0) else math.inf
+
+    def times(self, degree: int) -> int:
+        """Return how often the panel counts in a_degree: with its mirror image twice or not at all."""
+        return 1 - self.mirror if degree % 2 else 1 + self.mirror
 
     def farthest(self, sign: int, precision: int) -> float:
         """Return the |t| beyond which f is declared not integrable at this end, if its terms still count.

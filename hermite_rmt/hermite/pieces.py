@@ -13,7 +13,7 @@ import sympy
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.hermite.breakpoints import between, breakpoints, normalised, piece_at
-from hermite_rmt.hermite.evaluation import weighted_values
+from hermite_rmt.hermite.evaluation import Evaluate, weighted_values
 from hermite_rmt.hermite.features import features, refuse_endless_oscillation
 from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.panels import Endpoint, Panel
@@ -48,13 +48,19 @@ class Pieces:
         points = self._points(reach)
         if not points and reach > _LONGEST_LINE:
             points = [read_real(0, "breakpoint")]  # long tails: the half line's map is exponential
-        ends: list[Real | None] = [None, *points, None]
+        mirror = _parity(self.expression) if points else 0
+        if mirror:
+            origin = read_real(0, "breakpoint")
+            points = [origin, *(point for point in points if point.mpf(60) > 0)]
+        ends: list[Real | None] = [*points, None] if mirror else [None, *points, None]
         known: dict[Real, Endpoint] = {}
+        compiled: dict[sympy.Expr, Evaluate] = {}  # a wave has the same pieces again and again
         for left, right in itertools.pairwise(ends):
             piece = piece_at(self.expression, between(left, right))
             if piece == 0:
                 continue
-            evaluate = weighted_values(piece, self.integrand.name)
+            if piece not in compiled:
+                compiled[piece] = weighted_values(piece, self.integrand.name)
             refuse_endless_oscillation(piece, left, right, self.integrand.name)
             inside = features(
                 piece, *(-reach if left is None else float(left), reach if right is None else float(right))
@@ -62,7 +68,8 @@ class Pieces:
             cuts: list[Real | None] = [left, *(point for point in inside if _inside(point, left, right)), right]
             marks = [None if cut is None else known.setdefault(cut, Endpoint(cut)) for cut in cuts]
             parity = _parity(piece) if len(cuts) == 2 and left is right is None else 0
-            panels += [Panel(a, b, evaluate, parity) for a, b in itertools.pairwise(marks)]
+            plain = not inside and None not in marks
+            panels += [Panel(a, b, compiled[piece], parity, mirror, plain) for a, b in itertools.pairwise(marks)]
         return panels
 
     def _points(self, reach: int) -> Sequence[Real]:
@@ -89,9 +96,9 @@ class Pieces:
         return float(size) + peak + math.log2(abs(point))
 
 
-def _parity(piece: sympy.Expr) -> int:
-    mirrored = sympy.expand(piece.subs(X, -X))
-    direct = sympy.expand(piece)
+def _parity(expression: sympy.Expr) -> int:
+    mirrored = sympy.expand(expression.subs(X, -X))
+    direct = sympy.expand(expression)
     return 1 if mirrored == direct else -1 if mirrored == sympy.expand(-direct) else 0
 
 

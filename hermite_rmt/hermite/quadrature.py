@@ -163,7 +163,7 @@ def _missing_bits(first: Any, second: Any, wanted: int) -> int:
     """How many more bits the agreement of two values needs; 0 if none, `_NOISE` if they are noise."""
     error, size = abs(first - second), abs(second)
     if not error:
-        return 0
+        return 0 if size else _NOISE  # 1 - 2^-170 is 1 with fewer bits, and its a_1 0
     agreed = size.context.mag(size) - size.context.mag(error) if size else -1
     if agreed >= wanted:
         return 0

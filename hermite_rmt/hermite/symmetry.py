@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 
 import sympy
 
@@ -30,13 +31,17 @@ class Symmetry:
     """
 
     def __init__(self, expression: sympy.Expr, points: Sequence[Real]) -> None:
-        self.expression = expression
-        folded = distinct([point if point.mpf(60) >= 0 else _Negative(point) for point in points])
-        ends: list[Real | None] = [*(point for point in folded if point.mpf(60) > 0), None]
-        starts: list[Real | None] = [_Zero(), *ends[:-1]]
-        self._probes = [between(left, right) for left, right in zip(starts, ends, strict=True)]
+        self.expression, self._points = expression, points
         self._degrees: dict[int, int | None] = {}
         self._by_algebra = True
+
+    @cached_property
+    def _probes(self) -> list[sympy.Rational]:
+        """One point for each pair of analytic pieces, at x and -x."""
+        folded = distinct([point if point.mpf(60) >= 0 else _Negative(point) for point in self._points])
+        ends: list[Real | None] = [*(point for point in folded if point.mpf(60) > 0), None]
+        starts: list[Real | None] = [_Zero(), *ends[:-1]]
+        return [between(left, right) for left, right in zip(starts, ends, strict=True)]
 
     def vanishes(self, degree: int) -> bool:
         """Whether a_degree is proved to be zero."""
@@ -49,10 +54,12 @@ class Symmetry:
     def proved(self, degree: int) -> bool:
         """Whether a_degree = 0 was shown by algebra alone, without comparing numbers (of very many digits)."""
         # one analytic piece: an odd straight line passes through the origin, and an even one is constant
-        return self.vanishes(degree) and (len(self._probes) == 1 or self._by_algebra)
+        return self.vanishes(degree) and (self._by_algebra or len(self._probes) == 1)
 
     def _degree(self, sign: int) -> int | None:
         """Return the degree of (f(x) + sign f(-x)) / 2 if it is one polynomial (-1: zero), else None."""
+        if self.expression.subs(X, -X) == -sign * self.expression:
+            return -1
         common: sympy.Poly | None = None
         for probe in self._probes:
             right = piece_at(self.expression, probe)

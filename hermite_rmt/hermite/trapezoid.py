@@ -9,12 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from hermite_rmt.core.contexts import local_context
+from hermite_rmt.hermite.gauss import gauss_samples
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.panels import Panel
 from hermite_rmt.hermite.transform import hermite_sums, log2_peak
 
 _FIRST_LEVEL = 1  # the first step is 2^-1
 _COARSE = 4  # points a unit of t in the search for the range
+_MORE_NODES = 5  # of the second of two Gauss-Legendre rules
 _SLACK = 8  # bits by which two sums may differ beyond their target
 _NOTHING = -(10**9)
 _STEP_BITS = 1000  # what one step of the recurrence costs beside its multiplication, in bits of it
@@ -48,15 +50,34 @@ class Plan:
     def run(self) -> tuple[list[Any], list[Any]]:
         """Return both results."""
         context = local_context(self.precision)
-        ranges = [self._range(panel) for panel in self.panels]
-        scale = max((top for *_, top in ranges), default=0)
+        plain = {panel: self._by_gauss(panel) for panel in self.panels if panel.plain}
+        ranges = {panel: self._range(panel) for panel in self.panels if panel not in plain}
+        scale = max((top for *_, top in (*plain.values(), *ranges.values())), default=0)
         totals = [[context.zero] * (self.order + 1)] * 2
-        for panel, (low, high, _) in zip(self.panels, ranges, strict=True):
-            parts = self._agreeing(panel, low, high, scale)
-            totals = [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(totals, parts, strict=True)]
+        for panel in self.panels:
+            if panel in plain and self._agreed(*plain[panel][:2], scale) >= self.target - _SLACK:
+                parts = plain[panel][:2]
+            else:
+                low, high, _ = ranges.get(panel) or self._range(panel)
+                parts = self._agreeing(panel, low, high, scale)
+            totals = [
+                [a + b * panel.times(k) for k, (a, b) in enumerate(zip(*pair, strict=True))]
+                for pair in zip(totals, parts, strict=True)
+            ]
         density = 1 / context.sqrt(2 * context.pi)
         first, second = ([value * density for value in total] for total in totals)
         return first, second
+
+    def _by_gauss(self, panel: Panel) -> tuple[list[Any], list[Any], int]:
+        """Return two sums over a plain panel, right where f is analytic at its ends, and log2 of the largest term."""
+        samples = gauss_samples(panel, self.order, self.precision, 0)
+        finer = gauss_samples(panel, self.order, self.precision + 32, _MORE_NODES)
+        top = max(_sizes(samples, self.order))
+        return self._weighted(samples, self.precision), self._weighted(finer, self.precision + 32), top
+
+    def _agreed(self, first: list[Any], second: list[Any], scale: int) -> int:
+        """Return the bits of the largest term, or of the largest sum, to which two sums agree."""
+        return max(scale, _mag(second)) - _mag(first, second)
 
     def _agreeing(self, panel: Panel, low: Fraction, high: Fraction, scale: int) -> tuple[list[Any], list[Any]]:
         """Return two sums over a panel that differ by less than 2^-target of the largest term."""
@@ -65,7 +86,7 @@ class Plan:
             self._check_work(q * (high - low))
             first = self._integral(panel, low, high, Fraction(1, q), self.precision)
             second = self._integral(panel, low, high, Fraction(7, 9 * q), self.precision + 32)
-            agreed = max(scale, _mag(second)) - _mag(first, second)
+            agreed = self._agreed(first, second, scale)
             if agreed >= self.target - _SLACK:
                 return first, second
             q = q * 2 if agreed < self.target // 2 else q + q // 4 + 1
@@ -93,7 +114,7 @@ class Plan:
             new = self._sums(panel, odd, self.precision)
             refined = [(a + b / (1 << (level - 1))) / 2 for a, b in zip(total, new, strict=True)]
             # a narrow peak may lie between the points that gave the scale
-            agreed = max(scale, _mag(refined)) - _mag(total, refined)  # bits of the sum with step 2^(1 - level)
+            agreed = self._agreed(total, refined, scale)  # bits of the sum with step 2^(1 - level)
             total = refined
             if agreed > 0.55 * self.target:
                 return 1 << level
@@ -110,7 +131,9 @@ class Plan:
     def _sums(self, panel: Panel, parameters: list[tuple[int, int]], precision: int) -> list[Any]:
         if panel.whole:
             return self._folded(panel, parameters, precision)
-        samples = panel.samples(parameters, precision)
+        return self._weighted(panel.samples(parameters, precision), precision)
+
+    def _weighted(self, samples: list[tuple[Any, Any]], precision: int) -> list[Any]:
         points = [x._mpf_ for x, _ in samples]
         weights = [w._mpf_ for _, w in samples]
         return hermite_sums(points, weights, weights, self.order, precision)
@@ -141,7 +164,7 @@ class Plan:
             far, quiet = 0, False
             while not quiet or far < least:
                 block = range(far, far + 2 * _COARSE)
-                found = self._sizes(panel, [(sign * p, _COARSE) for p in block])
+                found = _sizes(panel.samples([(sign * p, _COARSE) for p in block], 64), self.order)
                 sizes |= {sign * p: size for p, size in zip(block, found, strict=True)}
                 far += 2 * _COARSE
                 quiet = max(found) < max(sizes.values()) - self.precision - 40
@@ -156,13 +179,14 @@ class Plan:
             low, high = -max(-low, high), max(-low, high)
         return Fraction(low, _COARSE), Fraction(high, _COARSE), top
 
-    def _sizes(self, panel: Panel, parameters: list[tuple[int, int]]) -> list[int]:
-        samples = panel.samples(parameters, 64)
-        peaks = log2_peak(np.array([float(x) for x, _ in samples]), self.order)
-        return [
-            int(weight.context.mag(weight)) + int(peak) if weight else _NOTHING
-            for (_, weight), peak in zip(samples, peaks, strict=True)
-        ]
+
+def _sizes(samples: list[tuple[Any, Any]], order: int) -> list[int]:
+    """Return log2 of the terms: weight times max_k |h_k(x)|."""
+    peaks = log2_peak(np.array([float(x) for x, _ in samples]), order)
+    return [
+        int(weight.context.mag(weight)) + int(peak) if weight else _NOTHING
+        for (_, weight), peak in zip(samples, peaks, strict=True)
+    ]
 
 
 def _mag(values: list[Any], others: list[Any] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from sympy.polys.rootoftools import ComplexRootOf
 from hermite_rmt.codegen import Kernel
 from hermite_rmt.codegen.roots import AlgebraicReal
 from hermite_rmt.core.contexts import local_context
-from hermite_rmt.core.numbers import ComputedReal, Real, read_real
+from hermite_rmt.core.numbers import ComputedReal, Real, SymbolicReal, read_real
 from hermite_rmt.hermite.integrand import X
 
 _SAME = 250  # two points that agree to this many bits are one point
+_SAME_BITS = _SAME + 50  # the precision in which they are compared
 _GRID = 8191
 _HALVINGS = 20  # of an interval before the secant method is tried on it
 MOST_ZEROS = 20_000
@@ -52,6 +54,8 @@ def solved_exactly(expression: sympy.Expr) -> bool:
         factor, inner = inner.as_independent(X, as_Add=False)
         if isinstance(inner, (sympy.sin, sympy.cos, sympy.tan)):
             return bool(inner.args[0].is_polynomial(X) and sympy.degree(inner.args[0], X) == 1)
+        if isinstance(inner, (sympy.Max, sympy.Min)):
+            return all(map(solved_exactly, inner.args))
         if constant == 0 and factor == 1 and type(inner) not in (*_INVERSES, sympy.Abs):
             return False
         if type(inner) in (*_INVERSES, sympy.Abs):
@@ -63,7 +67,7 @@ def solved_exactly(expression: sympy.Expr) -> bool:
 
 def distinct(points: Iterable[Real]) -> list[Real]:
     """Return the points in increasing order, each once."""
-    ordered = sorted(((point.mpf(_SAME + 50), point) for point in points), key=lambda pair: pair[0])
+    ordered = sorted(((point.mpf(_SAME_BITS), point) for point in points), key=lambda pair: pair[0])
     kept: list[tuple[object, Real]] = []
     for value, point in ordered:
         if kept and abs(value - kept[-1][0]) <= abs(value) * 2**-_SAME:
@@ -83,20 +87,20 @@ class _Search:
             return [zero for factor in expression.args if factor.has(X) for zero in self.zeros(factor)]
         if expression.is_Pow and not expression.exp.has(X):
             return self.zeros(expression.base)
-        if isinstance(expression, (sympy.Max, sympy.Min)):  # where it is zero, one of its arguments is
-            return [zero for argument in expression.args if argument.has(X) for zero in self.zeros(argument)]
         solved = self.preimages(expression, sympy.S.Zero)
         if solved is None:
             return _searched(expression, self.lower, self.upper)
         return [point for point in map(_real, solved) if point is not None and self._inside(point)]
 
     def _inside(self, point: Real) -> bool:
-        return self.lower <= float(point) <= self.upper
+        return bool(self.lower <= point.mpf(_SAME_BITS) <= self.upper)
 
     def preimages(self, inner: sympy.Expr, value: sympy.Expr) -> list[sympy.Expr] | None:
-        """Return the solutions x of inner(x) = value (some may be complex or outside), or None: not solved."""
-        if inner == X:
-            return [value]
+        """Return the solutions x of inner(x) = value, and perhaps other points, or None: not solved."""
+        straight = _line(inner)
+        if straight is not None:
+            slope, shift = straight
+            return [(value - shift) / slope]
         if inner.is_polynomial(X):
             return _polynomial_roots(inner - value)
         constant, rest = inner.as_independent(X, as_Add=True)
@@ -113,6 +117,9 @@ class _Search:
             return self._periodic(type(inner), argument, value)
         if isinstance(inner, sympy.Pow):
             return self._power(inner, value)
+        if isinstance(inner, (sympy.Max, sympy.Min)):  # where it takes the value, one of its arguments does
+            parts = [self.preimages(each, value) for each in inner.args if each.has(X)]
+            return None if None in parts else [x for part in parts for x in part or ()]
         if isinstance(inner, sympy.Abs):
             return self._all(argument, [value, -value]) if value.is_nonnegative else []
         inverse = _INVERSES.get(type(inner))
@@ -182,12 +189,17 @@ _INVERSES: dict[type, Callable[[sympy.Expr], sympy.Expr | None]] = {
 }
 
 
+@lru_cache(maxsize=256)
+def _line(expression: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr] | None:
+    """Return (a, b) where the expression is a x + b: a wave asks for it once a period."""
+    slope = sympy.diff(expression, X) if expression.is_polynomial(X) else sympy.S.Zero
+    return None if slope.has(X) or slope.is_zero else (slope, expression.subs(X, 0))
+
+
 def _polynomial_roots(expression: sympy.Expr) -> list[sympy.Expr] | None:
     polynomial = sympy.Poly(expression, X)
     if polynomial.is_zero:
         return []
-    if polynomial.degree() == 1:
-        return [-polynomial.coeff_monomial(1) / polynomial.coeff_monomial(X)]
     if polynomial.degree() == 2:
         a, b, c = (polynomial.coeff_monomial(X**k) for k in (2, 1, 0))
         discriminant = b**2 - 4 * a * c
@@ -203,10 +215,9 @@ def _polynomial_roots(expression: sympy.Expr) -> list[sympy.Expr] | None:
 def _real(value: sympy.Expr) -> Real | None:
     if isinstance(value, ComplexRootOf):
         return AlgebraicReal(value)
-    approximation = sympy.N(value, 30)
-    if not approximation.is_Float and not approximation.is_Rational:
-        return None
-    return read_real(value, "breakpoint")
+    if value.is_Rational:
+        return read_real(value, "breakpoint")
+    return SymbolicReal(value) if sympy.N(value, 30).is_Float else None
 
 
 def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
@@ -220,7 +231,7 @@ def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
     size = np.abs(values)
     touching = np.flatnonzero((size[1:-1] < size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] > 0)) + 1
     if touching.size:
-        slope = sympy.diff(expression, X)
+        slope = _slope(expression)
         ends = Kernel([X], [slope])
         for index in touching:
             left, right = float(grid[index - 1]), float(grid[index + 1])
@@ -231,6 +242,13 @@ def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
                 if abs(value) <= 2.0**-200 * float(size[index - 1] + size[index + 1]):
                     found.append(point)
     return found
+
+
+def _slope(expression: sympy.Expr) -> sympy.Expr:
+    """Return the derivative, off jumps: those of floor and sign are breakpoints of their own."""
+    return sympy.diff(expression, X).replace(
+        lambda part: isinstance(part, (sympy.Derivative, sympy.Subs, sympy.DiracDelta)), lambda part: sympy.S.Zero
+    )
 
 
 def _grid_zeros(expression: sympy.Expr, grid: np.ndarray, values: np.ndarray) -> list[Real]:
