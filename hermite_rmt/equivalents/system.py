@@ -10,6 +10,9 @@ from typing import Any
 
 import sympy
 
+from hermite_rmt.core.numbers import KnownDigits, Real, bits, read_digits
+from hermite_rmt.equivalents.real_solutions import real_solutions
+
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -85,6 +88,39 @@ class EquationSystem:
             {name: value.xreplace(exact) for name, value in self.observables.items()},
             self.meanings,
             self.citations,
+        )
+
+    def real_solutions(self, digits: int | None = None) -> tuple[dict[sympy.Symbol, Any], ...]:
+        """Return all real solutions, whichever branch they are on: none is missed and none is invented.
+
+        Exact steps only (`real_solutions.real_solutions`): solutions are counted and isolated, then evaluated.
+
+        Parameters
+        ----------
+        digits : None for floats, else that many right digits
+
+        Raises
+        ------
+        ValueError
+            If parameters are left (see `substitute`), an equation is not algebraic with rational coefficients, or
+            there are infinitely many complex solutions.
+
+        >>> m, z = sympy.symbols("m z")
+        >>> semicircle = EquationSystem((m,), (z,), (m**2 + z*m + 1,), branch="m ~ -1/z as z grows")
+        >>> [float(found[m]) for found in semicircle.substitute({z: -sympy.Rational(5, 2)}).real_solutions()]
+        [0.5, 2.0]
+        """
+        if self.parameters:
+            names = _names(self.parameters)
+            raise ValueError(f"parameters: got no number for {names}; allowed: rational numbers, by substitute(...)")
+        places = read_digits(digits)
+
+        def published(value: Real) -> Any:
+            return float(value) if places is None else KnownDigits.of(value.mpf(bits(places) + 4), places)
+
+        return tuple(
+            {symbol: published(value) for symbol, value in found.items()}
+            for found in real_solutions(self.residuals, self.unknowns)
         )
 
     def operations(self) -> int:

@@ -1,0 +1,152 @@
+"""All real solutions of polynomial and radical equations: isolated, counted, none missed and none invented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import sympy
+
+from hermite_rmt.codegen import Kernel
+from hermite_rmt.codegen.evaluation import evaluate
+from hermite_rmt.codegen.roots import IsolatedReal, real_roots
+from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real
+from hermite_rmt.equivalents.quotient import Quotient, Representation, T
+
+_ORDER_BITS = 200
+
+
+def real_solutions(
+    residuals: Iterable[Any], unknowns: Sequence[sympy.Symbol]
+) -> tuple[dict[sympy.Symbol, Real], ...]:
+    """Return all real solutions of ``residual = 0``, ordered by the first unknown, the second, ...
+
+    Parameters
+    ----------
+    residuals : expressions in the unknowns with rational coefficients: polynomials, quotients, and roots of them
+        (floats are the doubles they are). Roots are real: a solution makes what stands under each of them >= 0.
+    unknowns : symbols
+
+    Returns
+    -------
+    tuple of {unknown: `Real`}
+        A multiple solution is listed once.
+
+    Raises
+    ------
+    ValueError
+        If a residual holds another symbol, or something that is not algebraic over the rationals.
+    InfiniteError
+        (a ValueError) If there are infinitely many complex solutions.
+
+    Notes
+    -----
+    A quotient and a root each bring one more unknown, w d = 1 and s^q = r with s >= 0: each solution satisfies the
+    equations as they were given, not only their powers. Then a Groebner basis, the rational univariate
+    representation (`quotient.Quotient`), and Sturm's isolation of its roots: exact steps only.
+
+    >>> x, y = sympy.symbols("x y")
+    >>> [{str(s): float(v) for s, v in found.items()} for found in real_solutions([x**2 - 2, x * y - 1], (x, y))]
+    [{'x': -1.4142135623730951, 'y': -0.7071067811865476}, {'x': 1.4142135623730951, 'y': 0.7071067811865476}]
+    >>> real_solutions([sympy.sqrt(x) + 2], (x,))
+    ()
+    """
+    cleared = _Cleared(unknowns)
+    polynomials = [cleared.numerator(residual) for residual in residuals]
+    quotient = Quotient([*polynomials, *cleared.definitions], cleared.unknowns)
+    if not quotient.monomials:
+        return ()
+    points = quotient.representation()
+    roots_at = [cleared.unknowns.index(root) for root in cleared.roots]
+    solutions = [
+        {symbol: _coordinate(points, i, t) for i, symbol in enumerate(unknowns)}
+        for t, _ in real_roots(points.eliminant)
+        if all(_sign(points, i, t) >= 0 for i in roots_at)
+    ]
+    return tuple(sorted(solutions, key=lambda found: [found[symbol].mpf(_ORDER_BITS) for symbol in unknowns]))
+
+
+class _Cleared:
+    """Equations without quotients and roots, in more unknowns."""
+
+    def __init__(self, unknowns: Sequence[sympy.Symbol]) -> None:
+        self.unknowns = list(unknowns)
+        self.roots: list[sympy.Symbol] = []
+        self.definitions: list[sympy.Expr] = []
+        self._named: dict[sympy.Expr, sympy.Symbol] = {}
+
+    def numerator(self, residual: Any) -> sympy.Expr:
+        """Return the polynomial that vanishes with the residual, given the definitions."""
+        exact = sympy.sympify(residual)
+        exact = exact.xreplace({number: sympy.Rational(number) for number in exact.atoms(sympy.Float)})
+        strange = exact.free_symbols - set(self.unknowns)
+        if strange:
+            names = ", ".join(sorted(map(str, strange)))
+            raise ValueError(f"residuals: got the symbols {names}; allowed: the unknowns alone, numbers for the rest")
+        numerator, denominator = sympy.fraction(sympy.together(self._rational(exact)))
+        if not (numerator.is_polynomial(*self.unknowns) and denominator.is_polynomial(*self.unknowns)):
+            raise ValueError(
+                f"residuals: got {residual}; allowed: sums, products, quotients and roots, exact numbers"
+            )
+        if denominator.free_symbols:
+            self.definitions.append(self._new("w") * denominator - 1)
+        return numerator
+
+    def _rational(self, expression: sympy.Expr) -> sympy.Expr:
+        if not expression.args:
+            return expression
+        parts = [self._rational(part) for part in expression.args]
+        if not (expression.is_Pow and expression.exp.is_Rational and not expression.exp.is_Integer):
+            return expression.func(*parts)
+        base, order = parts[0], expression.exp.q
+        key = sympy.Pow(base, sympy.Rational(1, order), evaluate=False)
+        if key not in self._named:
+            root = self._named[key] = self._new("s")
+            self.roots.append(root)
+            numerator, denominator = sympy.fraction(sympy.together(base))
+            self.definitions.append(root**order * denominator - numerator)
+            if denominator.free_symbols:
+                self.definitions.append(self._new("w") * denominator - 1)
+        return self._named[key] ** expression.exp.p
+
+    def _new(self, letter: str) -> sympy.Symbol:
+        self.unknowns.append(sympy.Dummy(letter))
+        return self.unknowns[-1]
+
+
+def _sign(points: Representation, index: int, t: Real) -> int:
+    """Return the sign of a coordinate at a real root t of the eliminant, by exact steps."""
+    return _sign_at(points.numerators[index], t) * _sign_at(points.denominator, t)
+
+
+def _sign_at(polynomial: sympy.Poly, t: Real) -> int:
+    """Return the sign of a polynomial at a rational number or a root of an irreducible polynomial."""
+    if not isinstance(t, IsolatedReal):
+        return int(sympy.sign(polynomial.eval(sympy.Rational(t.rational))))
+    if polynomial.rem(sympy.Poly(t.isolated[0], T)).is_zero:
+        return 0
+    precision = 8
+    while True:
+        low, high = map(sympy.Rational, t.bounds(precision))
+        if not polynomial.count_roots(low, high):
+            return int(sympy.sign(polynomial.eval(low)))
+        precision *= 2
+
+
+def _coordinate(points: Representation, index: int, t: Real) -> Real:
+    numerator = points.numerators[index]
+    if t.rational is not None:
+        at = sympy.Rational(t.rational)
+        value = numerator.eval(at) / points.denominator.eval(at)
+        return RationalReal(Fraction(int(value.p), int(value.q)))
+    if not _sign(points, index, t):
+        return RationalReal(Fraction(0))
+    kernel = Kernel([T], [numerator.as_expr() / points.denominator.as_expr()])
+    return ComputedReal(partial(_quotient, kernel, t), f"({kernel.expressions[0]}) at {t.text}")
+
+
+def _quotient(kernel: Kernel, t: Real, digits: int) -> Any:
+    (value,) = evaluate(kernel, [t], digits)
+    return value
