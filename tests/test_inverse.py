@@ -49,7 +49,24 @@ def test_derivative_against_differences_of_high_precision(
     with mpmath.workdps(80):
         difference = (ends[1] - ends[0]) / 2 * STEP.denominator
         assert abs(slope - difference) < mpmath.mpf(10) ** -23 * (abs(slope) + 1)
-    assert model.derivative(parameter, *place) == pytest.approx(float(slope), rel=1e-11, abs=1e-13)
+    assert model.derivative(parameter, *place) == pytest.approx(float(slope), rel=1e-8, abs=0)
+
+
+@pytest.mark.parametrize("of", ["quadratic_form", "trace", "degrees_of_freedom"])
+@pytest.mark.parametrize(("make", "values"), [(attention, ATTENTION), (hr.LinearRegression, REGRESSION)])
+def test_derivatives_of_the_other_values(make: Any, values: dict[str, str], of: str) -> None:
+    point = {"c": "0.5", "gamma": "0.1", **values}
+    for parameter in point:
+        model, *place = at_point(make, point)
+        slope = model.derivative(parameter, *place, digits=25, of=of)
+        ends = []
+        for sign in (-1, 1):
+            shifted, *there = at_point(make, point | {parameter: Fraction(point[parameter]) + sign * STEP})
+            ends.append(getattr(shifted, of)(*there, digits=70))
+        with mpmath.workdps(80):
+            difference = (ends[1] - ends[0]) / 2 * STEP.denominator
+            assert abs(slope - difference) < mpmath.mpf(10) ** -23 * (abs(slope) + 1)
+        assert model.derivative(parameter, *place, of=of) == pytest.approx(float(slope), rel=1e-8, abs=0)
 
 
 def test_derivatives_broadcast_and_name_what_they_refuse() -> None:
@@ -59,6 +76,8 @@ def test_derivatives_broadcast_and_name_what_they_refuse() -> None:
     assert grid[1, 2] == model.derivative("nu", 2.0, 10.0)
     with pytest.raises(ValueError, match=r"parameter: got 'sigma'; allowed: c, gamma, a1, nu"):
         model.derivative("sigma", 1, 1)
+    with pytest.raises(ValueError, match=r"of: got 'delta'; allowed: error, quadratic_form, trace, degrees"):
+        model.derivative("c", 1, 1, of="delta")
     with pytest.raises(ValueError, match=r"allowed: c, gamma, mu_mu"):
         hr.LinearRegression().derivative("nu", 1, 1)
     empty = model.derivative("nu", [], 1, digits=20)

@@ -16,7 +16,7 @@ from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
 from hermite_rmt.simulation.attention import simulate_attention
-from hermite_rmt.solvers.attention_derivatives import error_derivative, error_derivative_digits
+from hermite_rmt.solvers.attention_derivatives import grid_derivative, point_derivative
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
@@ -248,14 +248,13 @@ class Attention(Model):
             self.nonlinearity.coefficient(1, digits=digits, certified=True)  # refuses, with the reason
         return certify_point(values, digits)
 
-    def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _derivative_grid(self, of: str, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
         overlaps = np.stack([values[name] for name in Overlaps.NAMES], axis=-1)
         c, gamma, a1, nu, eta, kappa = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))
-        return np.asarray(error_derivative(_moved_by(parameter), c, gamma, a1, nu, eta, kappa, overlaps))
+        return np.asarray(grid_derivative(of, _moved_by(parameter), c, gamma, a1, nu, eta, kappa, overlaps))
 
-    def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
-        solution = error_derivative_digits(_moved_by(parameter), values, digits)
-        return replace(solution, values={"derivative": solution["error_derivative"]})
+    def _derivative_point(self, of: str, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
+        return point_derivative(of, _moved_by(parameter), values, digits)
 
     def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         inputs = (values[name] for name in ("c", "gamma", "a1", "nu", "eta", "kappa"))

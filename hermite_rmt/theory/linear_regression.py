@@ -66,15 +66,20 @@ def _kernel() -> Kernel:
 
 
 @cache
-def _derivative_kernel(parameter: str) -> Kernel:
-    return Kernel([C, GAMMA, MU_MU], [observables()["error"].diff(sympy.Symbol(parameter, positive=True))])
+def _derivative_kernel(of: str, parameter: str) -> Kernel:
+    value = _freedom() if of == "degrees_of_freedom" else observables()[of]
+    return Kernel([C, GAMMA, MU_MU], [value.diff(sympy.Symbol(parameter, positive=True))])
+
+
+def _freedom() -> sympy.Expr:
+    """1 - gamma m = c tau; see `observables`."""
+    delta = sympy.sqrt((C - 1 - GAMMA) ** 2 + 4 * C * GAMMA)
+    return 2 * C / (GAMMA + C + 1 + delta)
 
 
 @cache
 def _freedom_kernel() -> Kernel:
-    """1 - gamma m = c tau; see `observables`."""
-    delta = sympy.sqrt((C - 1 - GAMMA) ** 2 + 4 * C * GAMMA)
-    return Kernel([C, GAMMA, MU_MU], [2 * C / (GAMMA + C + 1 + delta)])
+    return Kernel([C, GAMMA, MU_MU], [_freedom()])
 
 
 class LinearRegression(Model):
@@ -150,11 +155,11 @@ class LinearRegression(Model):
         balls = {name: enclose_constant(value.subs(point), digits) for name, value in observables().items()}
         return Solution(balls, 0.0, Outcome.CONVERGED, digits)
 
-    def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        return _on_grid(_derivative_kernel(parameter), values)
+    def _derivative_grid(self, of: str, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return _on_grid(_derivative_kernel(of, parameter), values)
 
-    def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
-        return _at_point("derivative", _derivative_kernel(parameter), values, digits)
+    def _derivative_point(self, of: str, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
+        return _at_point("derivative", _derivative_kernel(of, parameter), values, digits)
 
     def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         return _on_grid(_freedom_kernel(), values)

@@ -13,6 +13,7 @@ from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution, html_table
 
 OBSERVABLES = ("trace", "quadratic_form", "error")
+DIFFERENTIABLE = ("error", "quadratic_form", "trace", "degrees_of_freedom")
 # Normal doubles whose squares are normal too
 _SMALLEST, _LARGEST = 1e-150, 1e150
 
@@ -48,12 +49,12 @@ class Model(ABC):
         """Enclose one point in balls of relative radius at most 10^-digits."""
         raise self._lacks("certified=True", "_certify_point")
 
-    def _derivative_grid(self, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return dE/d(parameter) in double for arrays of one common shape (N,); nan where there is no solution."""
+    def _derivative_grid(self, of: str, parameter: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return d(of)/d(parameter) in double for arrays of one common shape (N,); nan where there is no solution."""
         raise self._lacks("derivative()", "_derivative_grid")
 
-    def _derivative_point(self, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
-        """Return dE/d(parameter) at one point, as the value `derivative`."""
+    def _derivative_point(self, of: str, parameter: str, values: Mapping[str, Real], digits: int) -> Solution:
+        """Return d(of)/d(parameter) at one point, as the value `derivative`."""
         raise self._lacks("derivative() with digits=", "_derivative_point")
 
     def _freedom_grid(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -109,18 +110,19 @@ class Model(ABC):
             solution = self._compute(c, gamma, digits, self._solve_grid, self._solve_point, OBSERVABLES)
         return solution.require_success() if raises else solution
 
-    def derivative(self, parameter: str, c: Any, gamma: Any, digits: int | None = None) -> Any:
-        """Return dE/d(parameter), the other parameters fixed: exact, by the implicit function theorem.
+    def derivative(self, parameter: str, c: Any, gamma: Any, digits: int | None = None, of: str = "error") -> Any:
+        """Return d(of)/d(parameter), the other parameters fixed: exact, by the implicit function theorem.
 
         Parameters
         ----------
         parameter : "c", "gamma" or one of the names of `parameters`
         c, gamma, digits : as for `error`
+        of : "error", "quadratic_form", "trace" or "degrees_of_freedom"
 
         Raises
         ------
         ValueError
-            If there is no such parameter, or `c`, `gamma` or `digits` is outside its domain.
+            If there is no such parameter or value, or `c`, `gamma` or `digits` is outside its domain.
         SolveError
             If a point could not be solved.
 
@@ -131,12 +133,14 @@ class Model(ABC):
         known = ("c", "gamma", *self.parameters())
         if parameter not in known:
             raise ValueError(f"parameter: got {parameter!r}; allowed: {', '.join(known)}")
+        if of not in DIFFERENTIABLE:
+            raise ValueError(f"of: got {of!r}; allowed: {', '.join(DIFFERENTIABLE)}")
 
         def on_grid(values: Mapping[str, np.ndarray]) -> Solution:
-            return _of_array("derivative", self._derivative_grid(parameter, values))
+            return _of_array("derivative", self._derivative_grid(of, parameter, values))
 
         def on_point(values: Mapping[str, Real], digits: int) -> Solution:
-            return self._derivative_point(parameter, values, digits)
+            return self._derivative_point(of, parameter, values, digits)
 
         solution = self._compute(c, gamma, read_digits(digits), on_grid, on_point, ("derivative",))
         return solution.require_success()["derivative"]
