@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -13,6 +14,7 @@ import pages
 import pytest
 
 import hermite_rmt as hr
+from hermite_rmt.figures.gallery import GALLERY
 
 for needed in ("sphinx", "latex2mathml", "fontTools", "ziamath"):
     pytest.importorskip(needed, reason="the group docs is not installed")
@@ -114,6 +116,22 @@ def test_the_command_line_page_has_every_command_and_option(tmp_path: Path) -> N
         section = page.partition(f"## {name}\n")[2].partition("\n## ")[0]
         for parameter in command.params:
             assert parameter.name == "help" or parameter.param_type_name == "argument" or parameter.opts[0] in section
+
+
+def test_every_figure_of_the_gallery_is_shown_with_its_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for place in generated.STORED:
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).symlink_to(pages.ROOT / "docs" / place)
+    (tmp_path / "generated").mkdir()
+    page = generated.gallery(tmp_path / "generated")
+    for name in GALLERY:
+        entry = page.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        assert f"hermite-rmt figures {name}\n" in entry
+        (picture,) = re.findall(r"!\[.*\]\(/(.*)\)", entry)
+        tables = re.findall(r"`\w+ </(.*?\.csv)>`", entry)
+        assert tables
+        for path in (picture, *tables):
+            assert (tmp_path / path).stat().st_size
 
 
 def test_pages_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,13 @@ from sphinx.application import Sphinx
 
 import hermite_rmt as hr
 from hermite_rmt.figures import save
+from hermite_rmt.figures.drawn import unwatched
 from hermite_rmt.figures.gallery import GALLERY
 from hermite_rmt.hermite.catalogue import markdown
 
-# The rest of the gallery simulates for minutes; `hermite-rmt figures` makes it
 QUICK_FIGURES = ("crossings", "spectrum")
+# Where figures that take minutes to make are kept, with their data
+STORED = ("_static/demo", "evidence/figures")
 
 
 def catalogue(folder: Path) -> str:
@@ -81,24 +83,55 @@ def cell(text: str | None) -> str:
     return (text or "").replace("|", r"\|").replace("*", r"\*").replace("_", r"\_")
 
 
-def figure_maker(name: str) -> Callable[[Path], str]:
-    """Return what makes one figure of the gallery and its Markdown."""
+def gallery(folder: Path) -> str:
+    """Return the gallery: every figure with what it shows, the command that makes it, and its data."""
+    return "\n\n".join(gallery_entry(folder, name, str(make.__doc__)) for name, make in GALLERY.items())
 
-    def make(folder: Path) -> str:
-        drawn = GALLERY[name]()  # type: ignore[call-arg]
-        save(drawn.figure, folder / f"{name}.png")
-        return f"![{GALLERY[name].__doc__}](/generated/{name}.png)"
 
-    return make
+def gallery_entry(folder: Path, name: str, caption: str) -> str:
+    """Return one figure of the gallery.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is not stored, and not quickly made either.
+    """
+    figure = next((path for place in STORED if (path := folder.parent / place / f"{name}.png").exists()), None)
+    if figure is None:
+        if name not in QUICK_FIGURES:
+            raise FileNotFoundError(
+                f"{name}.png is in none of {', '.join(STORED)}: make it with hermite-rmt figures {name}"
+            )
+        figure = folder / "gallery" / f"{name}.png"
+        if not figure.exists():
+            GALLERY[name](unwatched).save(figure.parent, name)
+    others = {other for other in GALLERY if other != name and other.startswith(f"{name}_")}
+    tables = [
+        path
+        for path in sorted((figure.parent).glob(f"{name}_*.csv"))
+        if not any(path.name.startswith(f"{other}_") for other in others)
+    ]
+    root = folder.parent
+    data = ", ".join(f"{{download}}`{path.stem} </{path.relative_to(root)}>`" for path in tables)
+    shown = caption.strip().splitlines()[0].removeprefix("Draw ")
+    return "\n\n".join(
+        [
+            f"## {name}",
+            f"{shown[0].upper()}{shown[1:]}",
+            f"![{caption.splitlines()[0]}](/{figure.relative_to(root)})",
+            f"    hermite-rmt figures {name}",
+            f"Data: {data}.",
+        ]
+    )
 
 
 PAGES: dict[str, Callable[[Path], str]] = {
     "catalogue": catalogue,
     "command_line": command_line,
-    **{f"figure_{name}": figure_maker(name) for name in QUICK_FIGURES},
+    "gallery": gallery,
 }
 # Always made anew: quick, and changes with the program
-VOLATILE = ("command_line",)
+VOLATILE = ("command_line", "gallery")
 
 
 def generate(app: Sphinx) -> None:
