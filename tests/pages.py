@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import re
 import shlex
@@ -31,9 +32,15 @@ def examples(page: Path, language: str) -> Iterator[tuple[str, str]]:
 
 
 def run_python(page: Path) -> None:
-    """Run the Python blocks, and compare what each prints with what the page shows."""
+    """Run the Python blocks, and compare what each prints with what the page shows.
+
+    A block that begins with the comment "needs NAME" is left out where no package of that name is installed.
+    """
     namespace: dict[str, object] = {"__name__": "__main__"}
     for code, shown in examples(page, "python"):
+        needed = re.match("# needs (\\w+)\n", code)
+        if needed and importlib.util.find_spec(needed.group(1)) is None:
+            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, str(page), "exec"), namespace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import shlex
 from pathlib import Path
@@ -56,3 +57,24 @@ def test_links_resolve(page: Path) -> None:
 @pytest.mark.parametrize("path", sorted((DOCS / "tutorials").glob("*.py")), ids=lambda path: path.stem)
 def test_tutorial_runs(path: Path) -> None:
     runpy.run_path(str(path), run_name="__main__")
+
+
+def test_a_new_model_takes_less_than_40_lines() -> None:
+    (whole, *_) = (code for kind, code in pages.blocks(DOCS / "howto" / "model.md") if kind == "python")
+    assert len(whole.splitlines()) < 40
+    # from nothing: what it imports is all it builds on
+    assert whole.startswith("import ")
+    assert "Z * K + beta * Z" in whole
+    assert "estimate" in whole
+
+
+def test_every_worked_example_for_contributors_takes_less_than_30_lines() -> None:
+    text = (pages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part for part in text.split("\n## ")[1:]}
+    for name in ("A nonlinearity", "A model", "An ensemble", "A derivation", "A claim"):
+        lines = [
+            line
+            for block in re.findall(r"```python\n(.*?)```", sections[name], re.DOTALL)
+            for line in block.splitlines()
+        ]
+        assert 0 < len([line for line in lines if line]) < 30, name
