@@ -7,13 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import hermite_rmt as hr
+from hermite_rmt.cli import DONE, main
 from hermite_rmt.figures import FORMATS, comparison_figure, curve_figure, save, spectrum_figure
 from hermite_rmt.figures.gallery import GALLERY, unwatched
+from hermite_rmt.figures.limits import effects_figure, finite_size_figure, typeset
+from hermite_rmt.figures.lines import lines_figure
 from hermite_rmt.figures.style import LOOKS
+from hermite_rmt.study.evidence import agreement, effects, finite_size
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,73 @@ def test_lines_are_theory_and_points_are_simulation(figure: Figure, sweeps: list
         segments = np.array(bars.lines[2][0].get_segments())
         half = 2 * ordered.error_standard_error.values
         np.testing.assert_allclose(segments[:, 1, 1] - segments[:, 0, 1], 2 * half, rtol=1e-12)
+
+
+def test_few_trials_have_no_band(figure: Figure) -> None:
+    assert not figure.axes[0].collections[2:]  # but the bars of two models
+    assert "bands" not in figure.get_suptitle()
+
+
+def test_bands_are_one_deviation_of_a_draw() -> None:
+    data = hr.sweep(hr.LinearRegression(), [0.5, 1, 2], 0.1, simulate={"n": 40, "trials": 9, "rng": 0})
+    figure = curve_figure([data])
+    (band,) = [found for found in figure.axes[0].collections if isinstance(found, PolyCollection)]
+    deviation = 3 * data.error_standard_error.values[:, 0]
+    corners = band.get_paths()[0].vertices
+    for x, mean, half in zip(data.c_realised.values, data.error_simulated.values[:, 0], deviation, strict=True):
+        heights = corners[np.isclose(corners[:, 0], x), 1]
+        np.testing.assert_allclose([heights.min(), heights.max()], [mean - half, mean + half], rtol=1e-12)
+    assert "bands" in figure.get_suptitle()
+
+
+def test_bands_between_simulated_points_follow_the_limit() -> None:
+    limit = np.array([[1.0, 2.0, 3.0], [0.5, 0.5, 0.5]])
+    data = xr.Dataset(
+        {
+            "limit": (("model", "angle"), limit),
+            "simulated": (("model", "point"), limit[:, [0, 2]] + 0.1),
+            "standard_error": (("model", "point"), np.full((2, 2), 0.01)),
+            "deviation": (("model", "point"), np.full((2, 2), 0.2)),
+        },
+        {"model": ["tanh", "linear regression"], "angle": [0.0, 30.0, 60.0], "position": ("point", [0.0, 60.0])},
+        {"gamma": 0.1, "n": 40, "trials": 400},
+    )
+    axes = lines_figure(data, "title").axes[0]
+    first, second = [found for found in axes.collections if isinstance(found, PolyCollection)]
+    for band, middle in ((first, 2.1), (second, 0.6)):
+        corners = band.get_paths()[0].vertices
+        heights = corners[np.isclose(corners[:, 0], 30.0), 1]
+        np.testing.assert_allclose([heights.min(), heights.max()], [middle - 0.2, middle + 0.2])
+
+
+def test_every_case_of_the_limits_has_its_line() -> None:
+    drawn = finite_size_figure(finite_size.finite_size(n=40, trials=2)).axes[0]
+    labels = [label.get_text() for label in drawn.get_yticklabels()]
+    cases = finite_size.cases(40)
+    assert len(labels) == len(cases) + len({case.effect for case in cases})
+    assert len(set(drawn.get_yticks())) == len(labels)
+
+
+def test_every_effect_is_drawn_once() -> None:
+    data = effects.scaling({24: 4, 32: 4, 48: 4})
+    figure = effects_figure(data)
+    drawn = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]
+    assert sorted(drawn) == sorted(typeset(str(name)) for name in data.effect.values)
+
+
+def test_long_simulations_take_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agreement, "FULL_SIZES", {16: 2, 24: 2, 32: 2})
+    arguments = ["figures", "scaling", "--folder", str(tmp_path / "figures"), "--store", str(tmp_path / "trials")]
+    assert main(arguments) == DONE
+    made = {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+    assert len(list((tmp_path / "trials").iterdir())) == 12
+
+    def unwanted(*arguments: object, **options: object) -> None:
+        raise AssertionError("a finished trial is simulated again")
+
+    monkeypatch.setattr(hr.Attention, "simulate", unwanted)
+    assert main(arguments) == DONE
+    assert {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()} == made
 
 
 def test_axes_are_named(figure: Figure) -> None:
