@@ -38,8 +38,9 @@ from hermite_rmt.equivalents.entrywise import entrywise, off_diagonal
 from hermite_rmt.equivalents.spectral import commuting, deterministic
 from hermite_rmt.hermite.nonlinearity import Nonlinearity
 from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.bulk_edges import spectrum_edges
 from hermite_rmt.theory.equivalent import deterministic_equivalent
-from hermite_rmt.theory.outliers import outlier, spectrum_edges, threshold
+from hermite_rmt.theory.outliers import outlier, threshold
 from hermite_rmt.theory.overlaps import Overlaps
 
 S = Z.T * Z / p

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import sympy
-
-from hermite_rmt.core.solution import SolveError
-from hermite_rmt.equivalents.elimination import M
+from hermite_rmt.core.solution import Outcome, SolveError
 from hermite_rmt.equivalents.ensembles import Vector
 from hermite_rmt.theory.equivalent import DeterministicEquivalent
 
 STEPS = 60
 CLOSE = 1e-8
 NEAR = 1e-5  # of the bracket: from where the residue is taken
+SQUARED = 1e-5  # a Newton step whose square does not count
+ASIDE = 1e-3  # how far around the pole, of the bracket or the value, at first
+DIGITS = 30  # so near the pole doubles lose half their digits
 DISTANCE = 1e-4  # from the edge, where the threshold is extrapolated from
 
 
@@ -51,7 +53,7 @@ def outlier(
     Raises
     ------
     ValueError
-        If there is no outlier with a component along the vector there.
+        If there is no outlier with a component along the vector there, or an end of the bracket is in the spectrum.
 
     >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
     >>> from hermite_rmt.theory.equivalent import deterministic_equivalent
@@ -63,69 +65,50 @@ def outlier(
     (2.5, 0.75)
     """
 
-    def form(z: float, derivative: Any = None) -> float:
-        return float(equivalent.quadratic_form(vector, vector, {**values, variable: z}, gram, derivative=derivative))
+    def form(z: Any, derivative: Any = None, digits: int | None = None) -> float:
+        here = {**values, variable: z}
+        return float(equivalent.quadratic_form(vector, vector, here, gram, digits=digits, derivative=derivative))
 
     low, high = map(float, between)
     width = high - low
-    left, right = 1 / form(low), 1 / form(high)
+    try:
+        left, right = 1 / form(low), 1 / form(high)
+    except SolveError as failure:
+        raise ValueError(
+            f"between: got {low} and {high}, where {vector}^T Q {vector} has no value at one end ({failure}); "
+            "allowed: ends outside the bulk, and not at the outlier itself"
+        ) from None
     if left * right > 0:
         raise ValueError(
             f"between: no outlier along {vector} between {low} and {high}; allowed: a bracket around one"
         )
-    z = (low + high) / 2
+    z, step, aside = (low + high) / 2, width, ASIDE
     for _ in range(STEPS):
-        q = form(z)
+        try:
+            q, slope = form(z), form(z, variable)
+        except SolveError as failure:  # at the pole itself there is no number
+            if failure.solution.outcome is not Outcome.NOT_CONVERGED:
+                raise
+            if abs(step) <= SQUARED * max(abs(z), width):
+                step = 0.0
+                break
+            z += aside * ((high - z) if high - z > z - low else (low - z))
+            aside /= 10
+            continue
         if left / q > 0:
             low = z
         else:
             high = z
-        slope = form(z, variable)
         step = q / slope
         if abs(step) <= CLOSE * max(abs(z), width):
             break  # the next step is the square of this one, and the form is singular at the pole itself
         z = z + step if low < z + step < high else (low + high) / 2
     location = z + step
-    aside = NEAR * width
+    near = Fraction(NEAR * width)
     # q^2/q' is the residue up to a term odd in the distance from the pole
-    residues = [form(location + d) ** 2 / form(location + d, variable) for d in (-aside, aside)]
+    points = [Fraction(location) + d for d in (-near, near)]
+    residues = [form(x, digits=DIGITS) ** 2 / form(x, variable, DIGITS) for x in points]
     return Outlier(location, sum(residues) / 2)
-
-
-def spectrum_edges(equivalent: DeterministicEquivalent, variable: Any, values: Mapping[Any, Any]) -> list[float]:
-    """Return the edges of the bulk of M, for Q = (M - z)^-1 at rational values.
-
-    Real zeros of the discriminant of P(m, z), kept where the equation has an answer on one side only.
-
-    >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
-    >>> from hermite_rmt.theory.equivalent import deterministic_equivalent
-    >>> n, z = dimensions("n"), sympy.Symbol("z")
-    >>> spectrum_edges(deterministic_equivalent((GOE("W", n) - z * sympy.Identity(n)).inv()), z, {})
-    [-2.0, 2.0]
-    """
-    polynomial = equivalent.polynomial(values, variable).polynomial
-    z = next(s for s in polynomial.free_symbols if str(s) == str(variable))
-    discriminant = sympy.discriminant(polynomial, M)
-    leading = sympy.Poly(polynomial, M).LC()
-    candidates = sorted(
-        {root for p in (discriminant, leading) if p.has(z) for root in sympy.real_roots(sympy.Poly(p, z))}
-    )
-    points = [float(root) for root in candidates]
-    edges = []
-    for number, point in enumerate(points):
-        gaps = [abs(point - other) for k, other in enumerate(points) if k != number and other != point]
-        step = min([1.0, *gaps]) / 4
-        if _outside(equivalent, z, values, point - step) != _outside(equivalent, z, values, point + step):
-            edges.append(point)
-    return edges
-
-
-def _outside(equivalent: DeterministicEquivalent, z: Any, values: Mapping[Any, Any], point: float) -> bool:
-    try:
-        equivalent.trace({**values, z: point})
-    except SolveError:
-        return False
-    return True
 
 
 def threshold(
@@ -163,13 +146,24 @@ def threshold(
     def at(distance: float) -> float:
         z = edge + (distance if above else -distance)
         value = float(start)
+        step, aside = math.inf, ASIDE
         for _ in range(STEPS):
             here = {**values, variable: z, parameter: value}
-            q = float(equivalent.quadratic_form(vector, vector, here, gram))
-            step = q / float(equivalent.quadratic_form(vector, vector, here, gram, derivative=parameter))
+            try:
+                q = float(equivalent.quadratic_form(vector, vector, here, gram))
+                slope = float(equivalent.quadratic_form(vector, vector, here, gram, derivative=parameter))
+            except SolveError as failure:  # at the pole itself there is no number
+                if failure.solution.outcome is not Outcome.NOT_CONVERGED:
+                    raise
+                if abs(step) <= SQUARED * abs(value):
+                    return value
+                value *= 1 + aside
+                aside /= 10
+                continue
+            step = q / slope
             value += step
-            if abs(step) <= 1e-12 * abs(value):
-                return value
+            if abs(step) <= CLOSE * abs(value):
+                return value  # the next step is the square of this one
         raise ValueError(f"start: no threshold of {parameter} was found from {start}")
 
     rows = [at(DISTANCE / 4**k) for k in range(4)]

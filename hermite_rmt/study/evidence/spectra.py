@@ -21,8 +21,9 @@ from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
+from hermite_rmt.theory.bulk_edges import spectrum_edges
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
-from hermite_rmt.theory.outliers import outlier, spectrum_edges
+from hermite_rmt.theory.outliers import outlier
 
 CASES: Mapping[str, tuple[str, float]] = {
     "tanh": ("tanh(x)", 0.5),
@@ -30,7 +31,7 @@ CASES: Mapping[str, tuple[str, float]] = {
     "cos": ("cos(x)", 0.5),
 }
 DISTANCE = 1e-4  # from the edge, where the threshold is extrapolated from
-BINS = 60
+BINS, FINE = 60, 400
 SEED = 31
 Y, MU = Vector("y", dimensions("n"), norm="sqrt"), Vector("mu", dimensions("p"))
 Z, SIZE = sympy.Symbol("z"), sympy.Symbol("s", positive=True)
@@ -60,6 +61,7 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
     chosen = [CASES[name] for name in cases]
     shape = (len(chosen), 2, BINS)
     histogram, density, centre = np.empty(shape), np.empty(shape), np.empty(shape)
+    position, drawn = np.empty((2, *shape[:2], FINE))
     distance = np.empty(shape[:2])
     for i, (text, c) in enumerate(chosen):
         f = Nonlinearity(text).centred()
@@ -81,6 +83,8 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
             # the middle of a bin (of its square root for a Gram matrix) has the bin's mean, to second order
             middle = (ends[:-1] + ends[1:]) / 2 if kernel else ((np.sqrt(ends[:-1]) + np.sqrt(ends[1:])) / 2) ** 2
             density[i, j] = curve(middle)
+            position[i, j] = np.linspace(*np.sign(ends[[0, -1]]) * np.abs(ends[[0, -1]]) ** power, FINE) ** (1 / power)
+            drawn[i, j] = curve(position[i, j])
             centre[i, j] = (ends[1:] + ends[:-1]) / 2
             distance[i, j] = np.abs(np.cumsum((histogram[i, j] - density[i, j]) * np.diff(ends))).max()
             if progress is not None:
