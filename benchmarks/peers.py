@@ -3,8 +3,8 @@
     python benchmarks/peers.py [--rounds 5]
 
 Runs what is installed and names what is not: rmtool, freealg, scikit-rmt (needs numpy < 2), neural-tangents (0.6.5
-needs jax < 0.4.36, tf2jax < 0.3.7), and this package. They do not fit into one environment: run it in several. Processor
-time, median of the rounds, one process.
+needs jax < 0.4.36, tf2jax < 0.3.7), and this package. They do not fit into one environment: run it in several.
+Processor time, median of the rounds, one process.
 """
 
 from __future__ import annotations
