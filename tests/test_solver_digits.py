@@ -182,6 +182,35 @@ def test_extremes(point, use_flint):
     assert close(solution["error"], solve_point(exact(*point), 40)["error"], 25)
 
 
+@ARITHMETICS
+def test_c_beyond_doubles_is_the_limit_of_large_c(use_flint):
+    """c -> inf, d = 0: beta = gamma/nu, D = (sqrt(beta^2 + 4 beta) - beta)/2, E = D - D^2/sqrt(beta^2 + 4 beta)."""
+    context = local_context(400)
+    root = context.sqrt(12)
+    D = (root - 2) / 2
+    for exponent in (100, 308, 400):
+        error = solve_point(exact(Fraction(10) ** exponent, 1, "0.6", "0.5"), 30, use_flint)["error"]
+        assert close(error, D - D * D / root, 29)
+        # the next order is 1/c
+        assert close(solve_point(exact(Fraction(10) ** exponent, 1, "0.6", "0.5"), exponent + 20)["error"], error, 29)
+
+
+@pytest.mark.parametrize("diagonal", ["1e-150", "1e-400", "1e150", "1e400", "-1e400"])
+@pytest.mark.parametrize("gamma", [1, 10**15])
+def test_diagonal_of_any_size(diagonal, gamma):
+    """a_1 = 0, c < 1: a small diagonal changes nothing; under a large one m -> (1 - c)/gamma, E -> 1 - c."""
+    solution = solve_point(exact("1/2", gamma, 0, 1, diagonal), 25)
+    assert solution.success
+    size = abs(Fraction(diagonal))
+    if size < 1:
+        right = solve_point(exact("1/2", gamma, 0, 1), 40)
+        assert close(solution["trace"], right["trace"], 24)
+        assert close(solution["error"], right["error"], 24)
+    else:
+        assert close(gamma * local_context(300).mpf(solution["trace"]), "0.5", 24)
+        assert close(solution["error"], "0.5", 24)
+
+
 def test_ridgeless_power_law():
     """c > 1, gamma -> 0 inside the bulk, a_1 = 0: E ~ (1/2) sqrt(c gamma/(nu (c - 1)))."""
     context = local_context(200)

@@ -86,7 +86,7 @@ def _solve_from(
     observer: Observer, point: ExactPoint, current: Iterate, digits: int, use_flint: bool | None
 ) -> tuple[dict[str, KnownDigits] | None, Outcome]:
     wanted = bits(digits) + 4
-    precision = wanted + GUARD_BITS
+    precision = wanted + GUARD_BITS + point.cancelling
     for _ in range(ATTEMPTS):
         if not refine(point, current, precision, use_flint):
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from hermite_rmt.solvers.attention_start import coordinates, first_guess, shapes
 DOUBLE_TOLERANCE = 1e-7  # a Newton step below squares to the precision of doubles
 DOUBLE_BITS = 44  # then that many are right, and a step with that Jacobian gains as many
 REDUCED_BITS = 20  # where rounding errors keep the steps larger
-PRECISION = 300  # bits, on a path
+PRECISION = 300  # bits, on a path; more by what the exponents of c, gamma and kappa may cancel
 PATH_TOLERANCE = 0.5**100
-WITHIN_C = (1e-3, 1e3)  # a path starts with c and gamma (in units of nu) in these ranges
+WITHIN_C = (1e-3, 1e3)  # a path starts with c, gamma and |kappa| (in units of nu) in these ranges
 WITHIN_GAMMA = (1e-8, 1e8)
+WITHIN_KAPPA = (1e-8, 1e3)
 FIRST_STEP, SMALLEST_STEP = 0.01, 1e-5
 
 
@@ -33,7 +34,7 @@ def starts(point: ExactPoint) -> Iterator[Iterate]:
     if found is not None:
         doubles = found.x
         yield found
-        numbers = MpmathArithmetic(PRECISION)
+        numbers = _arithmetic(point)
         x = [numbers.number(value) for value in doubles]
         found = newton(point.scaled(numbers), found.use_pair, x, numbers.number(1.0), PATH_TOLERANCE)
         if found is not None:
@@ -79,32 +80,66 @@ def _in_floats(problem: Problem) -> Scaled:
     return Scaled(inputs, float(problem.gamma[0]))
 
 
+def _arithmetic(point: ExactPoint) -> MpmathArithmetic:
+    """Return the arithmetic of a path: c^2 and gamma and kappa^2 may stand beside 1."""
+    probe = MpmathArithmetic(PRECISION)
+    scaled = point.scaled(probe)
+    spread = sum(
+        weight * abs(probe.magnitude(value))
+        for weight, value in ((2, scaled.inputs.shape.c), (1, scaled.gamma), (2, scaled.inputs.kappa))
+        if value
+    )
+    return MpmathArithmetic(PRECISION + int(spread))
+
+
 def far_start(point: ExactPoint) -> Iterate | None:
-    """Follow the solution along lines of log c and log gamma from within double range; None if it is lost."""
-    numbers = MpmathArithmetic(PRECISION)
+    """Follow the solution along lines of log c, log gamma, log |kappa| from within double range; None: it is lost."""
+    numbers = _arithmetic(point)
     target = point.scaled(numbers)
-    c, gamma = numbers.clip(target.inputs.shape.c, *WITHIN_C), numbers.clip(target.gamma, *WITHIN_GAMMA)
-    floats = (np.array([float(x)]) for x in (c, gamma, target.inputs.a, target.inputs.eta, target.inputs.kappa))
+    inputs = target.inputs
+    near = _Place(
+        numbers.clip(inputs.shape.c, *WITHIN_C),
+        numbers.clip(target.gamma, *WITHIN_GAMMA),
+        _clipped(inputs.kappa, numbers),
+    )
+    floats = (np.array([float(x)]) for x in (near.c, near.gamma, inputs.a, inputs.eta, near.kappa))
     c_, gamma_, a_, eta_, kappa_ = floats
     begin = double_start(Problem(Inputs(shapes_of(c_), a_, eta_, kappa_), gamma_), point.even)
-    return None if begin is None else _Path(target, c, gamma, numbers).follow(begin)
+    return None if begin is None else _Path(target, near, numbers).follow(begin)
+
+
+def _clipped(kappa: Any, numbers: MpmathArithmetic) -> Any:
+    """Return kappa with its absolute value in range; 0 stays 0."""
+    if not kappa:
+        return kappa
+    size = numbers.clip(abs(kappa), *WITHIN_KAPPA)
+    return -size if kappa < 0 else size
+
+
+class _Place(NamedTuple):
+    """Where on a path."""
+
+    c: Any
+    gamma: Any
+    kappa: Any
 
 
 class _Path:
-    """The line from (c, gamma) within range, at 0, to the target, at 1, in logarithms."""
+    """The line from (c, gamma, kappa) within range, at 0, to the target, at 1, in logarithms."""
 
-    def __init__(self, target: Scaled, c: Any, gamma: Any, numbers: MpmathArithmetic) -> None:
-        self.target, self.c, self.gamma, self.numbers = target, c, gamma, numbers
+    def __init__(self, target: Scaled, near: _Place, numbers: MpmathArithmetic) -> None:
+        self.target, self.near, self.numbers = target, near, numbers
 
     def scaled(self, position: float) -> Scaled:
         """Return the problem at a position."""
         if position == 1:
             return self.target
         inputs = self.target.inputs
-        c = self.c ** (1 - position) * inputs.shape.c**position
-        gamma = self.gamma ** (1 - position) * self.target.gamma**position
-        shape = inputs.shape if self.c == inputs.shape.c else shape_of(c, bool(c > 1), self.numbers.number(1.0))
-        return self.target._replace(inputs=inputs._replace(shape=shape), gamma=gamma)
+        ends = zip(self.near, _Place(inputs.shape.c, self.target.gamma, inputs.kappa), strict=True)
+        # the quotient is positive: kappa keeps its sign
+        c, gamma, kappa = (a if a == b else a * (b / a) ** position for a, b in ends)
+        shape = inputs.shape if c == inputs.shape.c else shape_of(c, bool(c > 1), self.numbers.number(1.0))
+        return self.target._replace(inputs=inputs._replace(shape=shape, kappa=kappa), gamma=gamma)
 
     def follow(self, begin: Iterate) -> Iterate | None:
         """Go from 0 to 1, the secant in logarithms as the guess: exact for power laws."""

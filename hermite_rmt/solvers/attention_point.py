@@ -9,7 +9,7 @@ import numpy as np
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real
-from hermite_rmt.solvers.arithmetic import Arithmetic
+from hermite_rmt.solvers.arithmetic import Arithmetic, MpmathArithmetic
 from hermite_rmt.solvers.attention_equations import Inputs, shape_of
 from hermite_rmt.solvers.attention_newton import Problem
 from hermite_rmt.solvers.attention_response import Overlaps, split_overlaps
@@ -49,6 +49,8 @@ class ExactPoint:
         self.signal = bool(self.reals["mu_mu"].mpf(_PROBE) > 0)
         _, _, exponent, length = (a1 * a1 + eta)._mpf_
         self.shift = -((exponent + length) // 2)
+        # Q of the residuals is of order 1/c beside k^2 (see attention_equations): so many bits cancel
+        self.cancelling = max(0, int(MpmathArithmetic(_PROBE).magnitude(self.reals["c"].mpf(_PROBE))))
 
     def prepare(self, precision: int) -> None:
         """Have the parameters at hand to `precision` bits, those that others are computed from after these.

@@ -122,9 +122,10 @@ def refine(point: ExactPoint, current: Iterate, precision: int, use_flint: bool 
         if current.right >= precision:
             return True
         if current.right > REFRESH * current.inverse_bits:
-            _renew_inverse(point, current, arithmetic(min(precision, math.ceil(current.right)), use_flint))
+            bits_known = min(precision, math.ceil(current.right)) + point.cancelling
+            _renew_inverse(point, current, arithmetic(bits_known, use_flint))
         before = current.right
-        working = min(precision, math.ceil(before + current.inverse_bits)) + 20
+        working = min(precision, math.ceil(before + current.inverse_bits)) + 20 + point.cancelling
         chord_step(point, current, arithmetic(working, use_flint))
         if current.right < before + FEWEST_BITS and current.right < precision:
             return False
