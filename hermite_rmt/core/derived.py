@@ -64,14 +64,25 @@ class _Combination:
             precision = target + 32 + min(max(lost, 0), target + 200)
 
     def enclose(self, digits: int) -> Ball:
-        """Return a ball of relative radius at most 10^-digits; a number that may be 0 is refused."""
+        """Return a ball of relative radius at most 10^-digits.
+
+        Where the number may be 0, the ball lies within 10^-(2 digits) of 0 against the largest operand instead.
+        """
         target = bits(digits)
-        for precision in (target + 32, 2 * target + 200, 8 * target + 800):
+        for precision in (target + 32, 2 * target + 200):
             with flint_precision(precision):
-                result = self.function(*(arb_of(operand, precision) for operand in self.operands))
-                if result.rel_accuracy_bits() >= target + 2:
+                operands = [arb_of(operand, precision) for operand in self.operands]
+                result = self.function(*operands)
+                least = max(abs(operand).abs_upper() for operand in operands) * _power_of_two(-2 * target)
+                if result.rel_accuracy_bits() >= target + 2 or result.abs_upper() <= least:
                     return Ball.of_arb(result, digits)
-        raise ValueError(f"certified: {self.text} cannot be told from 0 with {precision} bits")
+        raise ValueError(f"certified: {self.text} is not enclosed to {digits} digits with {precision} bits")
+
+
+def _power_of_two(exponent: int) -> Any:
+    flint = flint_module()
+    assert flint is not None
+    return flint.arb((1, exponent))
 
 
 def exact_expression(real: Real) -> sympy.Expr:

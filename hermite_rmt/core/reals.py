@@ -124,7 +124,7 @@ class ComputedReal:
     `enclose`, where there is one, is a procedure that returns a `Ball` of relative radius at most 10^-digits.
     """
 
-    __slots__ = ("_enclose", "_evaluate", "_text", "_values", "rational")
+    __slots__ = ("_balls", "_enclose", "_evaluate", "_text", "_values", "rational")
 
     def __init__(
         self, evaluate: Callable[[int], Any], text: str, enclose: Callable[[int], Any] | None = None
@@ -133,6 +133,7 @@ class ComputedReal:
         self._enclose = enclose
         self._text = text
         self._values: dict[int, Any] = {}
+        self._balls: dict[int, Any] = {}
         self.rational: Fraction | None = None
 
     @property
@@ -153,7 +154,11 @@ class ComputedReal:
         """
         if self._enclose is None:
             raise ValueError(f"certified: {self._text} cannot be enclosed; allowed: exact numbers and expressions")
-        return self._enclose(digits)
+        known = min((more for more in self._balls if more >= digits), default=None)
+        if known is None:
+            known = digits
+            self._balls[known] = self._enclose(digits)
+        return self._balls[known]
 
     def mpf(self, precision: int) -> Any:
         """Return the value in the local context of `precision` bits."""

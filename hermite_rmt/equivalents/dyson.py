@@ -10,16 +10,15 @@ dimensions vanish, so each dimension has its own small equation; eta couples the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import sympy
 
-from hermite_rmt.equivalents.errors import ExpressionError
-from hermite_rmt.equivalents.nodes import Letter
+from hermite_rmt.equivalents.covariance import Couplings, covariance_map
 from hermite_rmt.equivalents.pattern import inverse_support
 from hermite_rmt.equivalents.pencil import Pencil, Sparse
+from hermite_rmt.equivalents.species import species_of
 from hermite_rmt.equivalents.system import EquationSystem
 
 # Path parameters of the numerical solution: every covariance times SCALE (0 is deterministic, 1 the model), and
@@ -35,50 +34,6 @@ CITATIONS = (
     "Helton, Mai, Speicher, Applications of realizations (2018), arXiv 1511.05330",
     "Erdos, The matrix Dyson equation and its applications (2019), arXiv 1903.10060",
 )
-_NAMES = "ghkqrstu"
-
-
-@dataclass(frozen=True)
-class Species:
-    """A dimension with one atom of its spectral law: the blocks, the weight, and the eigenvalues there."""
-
-    dimension: Any
-    blocks: tuple[int, ...]
-    weight: Any
-    eigenvalues: Mapping[Any, Any]
-    label: str
-
-
-def species_of(pencil: Pencil) -> tuple[Species, ...]:
-    """Return the species of a pencil: one for every dimension and atom."""
-    found = []
-    for position, dimension in enumerate(pencil.dimensions):
-        blocks = tuple(pencil.blocks(dimension))
-        matrices = [m for m in pencil.deterministic if m.shape[0] == dimension]
-        families = {m.family for m in matrices}
-        if len(families) > 1:
-            raise ExpressionError(
-                f"deterministic matrices {', '.join(map(str, matrices))} on the dimension {dimension}: allowed: one "
-                "commuting family with a joint spectral law, made by commuting(...)"
-            )
-        name = _NAMES[position % len(_NAMES)]
-        if not families:
-            found.append(Species(dimension, blocks, sympy.S.One, {}, name))
-            continue
-        (_, atoms) = next(iter(families))
-        for number, atom in enumerate(atoms, 1):
-            eigenvalues = {m: atom[1 + m.index] for m in matrices}
-            found.append(Species(dimension, blocks, atom[0], eigenvalues, f"{name}{number}_"))
-    return tuple(found)
-
-
-def covariance(first: Letter, second: Letter) -> Any:
-    """Return the factor of E[first M second]: times <M>, and the relative size of M where entries are O(1)."""
-    left, right = first.left, second.left
-    common = left.covariance_with(right)
-    if common == 0:
-        return sympy.S.Zero
-    return common * (left.crossed if first.transposed != second.transposed else left.direct)
 
 
 class Dyson:
@@ -131,23 +86,9 @@ class Dyson:
             support = larger
 
     @cached_property
-    def couplings(self) -> tuple[tuple[int, int, int, int, Any], ...]:
+    def couplings(self) -> Couplings:
         """The covariance map: (i, j, k, h, factor) for eta(R)_ij = sum of factor <R_kh>."""
-        total: dict[tuple[int, int, int, int], Any] = {}
-        letters = list(self.pencil.letters.items())
-        for first, left in letters:
-            for second, right in letters:
-                common = covariance(first, second)
-                if common == 0:
-                    continue
-                if first.left.entries_shrink is False:
-                    common *= self.ratios[first.cols]
-                for (i, k), a in left.items():
-                    for (h, j), b in right.items():
-                        if self.pencil.types[i] == self.pencil.types[j]:
-                            key = (i, j, k, h)
-                            total[key] = total.get(key, sympy.S.Zero) + a * b * common
-        return tuple((*key, value) for key, entry in total.items() if (value := sympy.cancel(entry)) != 0)
+        return covariance_map(self.pencil.letters, self.pencil.letters, self.pencil.types, self.ratios)
 
     @cached_property
     def directions(self) -> dict[int, Any]:

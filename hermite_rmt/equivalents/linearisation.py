@@ -17,8 +17,8 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.core.contexts import bits
-from hermite_rmt.core.numbers import ComputedReal, Real, read_real
+from hermite_rmt.core.derived import combine
+from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, joint_family
 from hermite_rmt.equivalents.entrywise import OffDiagonal
 from hermite_rmt.equivalents.errors import ExpressionError, clip
@@ -142,13 +142,12 @@ def _excess(f: Nonlinearity, g: Nonlinearity) -> Real:
     if product is not None and left is not None and right is not None:
         return read_real(sympy.simplify(product - left * right), "nu - a_1^2")
     mean = f.real_nu() if f == g else (f * g).real_coefficient(0)
-    first, second = f.real_coefficient(1), g.real_coefficient(1)
+    operands = mean, f.real_coefficient(1), g.real_coefficient(1)
+    return combine(_gap, *operands, text="E[fg] - a_1 a_1")
 
-    def evaluate(digits: int) -> Any:
-        precision = bits(digits + 10)
-        return mean.mpf(precision) - first.mpf(precision) * second.mpf(precision)
 
-    return ComputedReal(evaluate, f"E[fg] - a_1 a_1({f!r}, {g!r})")
+def _gap(mean: Any, left: Any, right: Any) -> Any:
+    return mean - left * right
 
 
 def _require_scores(node: OffDiagonal, reader: Reader) -> Gaussian:

@@ -37,7 +37,8 @@ class Pencil:
     output, input : the vectors ``out`` and ``in``, by block
     offset : the constant term
     self_adjoint : whether L is symmetric (then ``in`` equals ``out``)
-    determinant : of the matrix that made it so; where it vanishes the plain pencil is needed
+    symmetriser : entries of the matrix S that made it so, S times the plain pencil
+    determinant : of S; where it vanishes the plain pencil is needed
     inverses : {row E u = form: E}, the rows that come from an inverse (plain pencil)
     """
 
@@ -50,6 +51,7 @@ class Pencil:
     input: dict[int, Any]
     offset: Any = sympy.S.Zero
     self_adjoint: bool = False
+    symmetriser: Sparse = field(default_factory=dict)
     determinant: Any = sympy.S.One
     inverses: Mapping[int, Node] = field(default_factory=dict)
 

@@ -57,6 +57,7 @@ def symmetrise(pencil: Pencil) -> Pencil | None:
         input=dict(pencil.output),
         inverses={},
         self_adjoint=True,
+        symmetriser=factors,
         determinant=sympy.factor(determinant),
     )
 

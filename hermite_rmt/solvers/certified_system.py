@@ -8,6 +8,8 @@ from typing import Any
 from hermite_rmt.core.flint_context import require_flint
 from hermite_rmt.solvers.arithmetic import BallArithmetic
 
+ATTEMPTS = 4  # boxes tried, each widened to what the image of the one before asks for
+
 Residuals = Callable[[Sequence[Any]], Sequence[Any]]  # n balls -> n balls
 Jacobian = Callable[[Sequence[Any]], Sequence[Sequence[Any]]]  # n balls -> n rows of n balls
 
@@ -41,7 +43,15 @@ def enclose(residuals: Residuals, jacobian: Jacobian, x: Sequence[Any], numbers:
         return None
     change = _apply(inverse, residuals(centre))
     box = box_around(centre, change, numbers)
-    return box if contracts(centre, change, box, inverse, jacobian(box)) else None
+    for _ in range(ATTEMPTS):
+        image = krawczyk(centre, change, box, inverse, jacobian(box))
+        if inside(image, box):
+            return box
+        if not all(side.is_finite() for side in image):
+            return None
+        # sides of very different widths: widen to what the image asks for
+        box = box_around(centre, [side - entry for side, entry in zip(image, centre, strict=True)], numbers)
+    return None
 
 
 def prove(
@@ -72,7 +82,19 @@ def contracts(
 ) -> bool:
     """Whether Krawczyk's operator maps a box into its interior: then it contains exactly one zero of R.
 
-    The image is x - C R(x) + (1 - C J(X)) (X - x), for any matrix C.
+    Parameters as for `krawczyk`.
+    """
+    return inside(krawczyk(centre, change, box, inverse, jacobian), box)
+
+
+def krawczyk(
+    centre: Sequence[Any],
+    change: Sequence[Any],
+    box: Sequence[Any],
+    inverse: Sequence[Sequence[Any]],
+    jacobian: Sequence[Sequence[Any]],
+) -> list[Any]:
+    """Return the image of a box, x - C R(x) + (1 - C J(X)) (X - x), for any matrix C.
 
     Parameters
     ----------
@@ -85,13 +107,21 @@ def contracts(
     size = len(centre)
     offset = [side - entry for side, entry in zip(box, centre, strict=True)]
     product = (flint.arb_mat(inverse) * flint.arb_mat(jacobian)).table()
+    images = []
     for i in range(size):
         image = centre[i] - change[i]
         for j in range(size):
             image += ((1 if i == j else 0) - product[i][j]) * offset[j]
-        if not (box[i].is_finite() and image.is_finite() and box[i].contains_interior(image)):
-            return False
-    return True
+        images.append(image)
+    return images
+
+
+def inside(image: Sequence[Any], box: Sequence[Any]) -> bool:
+    """Whether every side of the image lies in the interior of the box's side."""
+    return all(
+        side.is_finite() and part.is_finite() and bool(side.contains_interior(part))
+        for part, side in zip(image, box, strict=True)
+    )
 
 
 def _preconditioner(jacobian: Sequence[Sequence[Any]]) -> list[list[Any]] | None:

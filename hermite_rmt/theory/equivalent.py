@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -12,16 +11,14 @@ from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
-from hermite_rmt.theory.engine.ball_system import BallSystem
+from hermite_rmt.theory.engine.certifier import GUARD, NO_CONGRUENCE, Certifier
 from hermite_rmt.theory.engine.congruence import Congruence
 from hermite_rmt.theory.engine.derived import DerivedEquations
 from hermite_rmt.theory.engine.gram import gram_values
 from hermite_rmt.theory.engine.point_solver import PointSolver, rounded
-from hermite_rmt.theory.engine.values import read_number, results
+from hermite_rmt.theory.engine.values import Number, read_number, results
 
-PROVED = "proved: the box contains exactly one solution of the equations of plain_pencil, whose unknowns these are"
-FOLLOWED = "not proved: that it is the physical branch; the branch was followed numerically"
-_GUARD = 6  # digits, for the step from one form of the pencil to the other
+_DOUBLE = 17  # digits that hold a double
 
 
 class DeterministicEquivalent(DerivedEquations):
@@ -50,7 +47,7 @@ class DeterministicEquivalent(DerivedEquations):
         """
         if self._node.rows != self._node.cols:
             raise ExpressionError(f"trace: the expression is {self._node.rows} x {self._node.cols}, not square")
-        return self._numbers(values, {}, digits, None, derivative)
+        return self._numbers(values, None, digits, None, derivative)
 
     def quadratic_form(
         self,
@@ -74,7 +71,7 @@ class DeterministicEquivalent(DerivedEquations):
         ValueError
             As `trace`, and for a missing overlap or overlaps of no vectors.
         """
-        return self._numbers(values, gram or {}, digits, (a, b), derivative)
+        return self._numbers(values, gram, digits, (a, b), derivative)
 
     def solve(self, values: Mapping[Any, Any], digits: int | None = None) -> Solution:
         """Return the `Solution` at one point: the trace and all unknowns of `dyson`, those of `equations` among them.
@@ -82,45 +79,54 @@ class DeterministicEquivalent(DerivedEquations):
         Where the self-adjoint form of the pencil does not exist, a note says so and the values hold the trace alone.
         """
         digits = read_digits(digits)
-        shape, points = self._read(values)
-        if shape:
-            raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
-        solved = self._solver.solve(points[0], {}, digits if self._congruence is None else (digits or 17) + _GUARD)
-        found = dict(zip(map(str, self._plain_bulk.unknowns), solved.unknowns, strict=True))
-        notes = solved.notes
+        point = self._one_point(values)
+        working = (digits or _DOUBLE) + GUARD
+        solved = self._solver.solve(point, {}, digits if self._congruence is None else working)
+        unknowns: dict[Any, Any] = dict(zip(self._plain_bulk.unknowns, solved.unknowns, strict=True))
+        found, notes = {str(symbol): value for symbol, value in unknowns.items()}, solved.notes
         if self._congruence is not None:
-            precision = bits((digits or 17) + _GUARD)
+            precision = bits(working)
             try:
-                found = self._congruence.unknowns(found, self._solver.numbers(points[0], precision), precision)
+                found = self._congruence.unknowns(unknowns, self._solver.numbers(point, precision), precision)
             except ZeroDivisionError:
-                found, notes = {}, (*notes, "the self-adjoint form of the pencil does not exist at this point")
-        unknowns = {name: rounded(value, digits) for name, value in found.items()}
-        values = {**unknowns, "trace": rounded(solved.observables[0], digits)}
-        return Solution(values, solved.residual, Outcome.CONVERGED, digits, solved.steps, notes)
+                found, notes = {}, (*notes, NO_CONGRUENCE)
+        named = {name: rounded(value, digits) for name, value in found.items()}
+        named["trace"] = rounded(solved.observables[0], digits)
+        return Solution(named, solved.residual, Outcome.CONVERGED, digits, solved.steps, notes)
 
     @cached_property
     def _congruence(self) -> Congruence | None:
         """From the plain pencil, along which the branch is followed, to the self-adjoint one of `equations`."""
         return Congruence(self._plain_bulk, self.dyson) if self.dyson.pencil.self_adjoint else None
 
-    def certify(self, values: Mapping[Any, Any], digits: int = 30) -> Solution:
-        """Return balls for the trace and the unknowns of the Dyson equation of `plain_pencil`, at one real point.
+    def certify(
+        self,
+        values: Mapping[Any, Any],
+        digits: int = 30,
+        form: tuple[Vector, Vector] | None = None,
+        gram: Mapping[Any, Any] | None = None,
+        derivative: Any = None,
+    ) -> Solution:
+        """Return balls for the trace and the unknowns of `dyson`, or for a quadratic form, at one real point.
 
-        Proved: the box of the unknowns contains exactly one solution of these equations (Krawczyk's test), for all
-        parameters within their enclosures, and the trace at that solution is in its ball. Not proved: that this
-        solution is the physical branch, which `solve` follows numerically; the notes say both.
+        Proved: the equations have exactly one solution in a box (Krawczyk's test), for all parameters within their
+        enclosures, and the values at that solution are in their balls. That this solution is the limit, and not
+        another one, is proved where a positive map contracts at it; the notes of the `Solution` say whether.
 
         Parameters
         ----------
-        values : {symbol or its name: real number}
+        values : {symbol or its name: real number or `Ball`}
         digits : decimal digits of the relative radius; where a value may be 0, its radius is at most 10^-(2 digits)
-            times the largest unknown
+            times the largest one
+        form : (a, b), to have lim a^T Q b as for `quadratic_form` instead of the trace
+        gram : the overlaps of vectors, real numbers or balls, as for `quadratic_form`
+        derivative : a symbol, to have the derivative of the trace or form by it as well
 
         Returns
         -------
         Solution
-            Values are `Ball`s, `trace` among them. Outcome NOT_PROVED without values where the test does not close.
-            The unknowns of `solve` are those of the self-adjoint pencil where there is one: other numbers.
+            Values are `Ball`s: `trace` and the unknowns as `solve` names them, or `quadratic_form`; `derivative` if
+            asked for. Outcome NOT_PROVED without values where the test does not close.
 
         Raises
         ------
@@ -138,34 +144,24 @@ class DeterministicEquivalent(DerivedEquations):
         >>> solution = semicircle.certify({z: -3}, digits=20)
         >>> print(solution["trace"].mid, solution["trace"].rad < 1e-20)
         0.38196601125010515180 True
+        >>> print(solution.notes[-1][:14])
+        branch: proved
         """
-        if self._node.rows != self._node.cols:
+        if form is None and self._node.rows != self._node.cols:
             raise ExpressionError(f"certify: the expression is {self._node.rows} x {self._node.cols}, not square")
-        places = read_digits(digits)
-        if places is None:
-            raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
-        shape, points = self._read(values)
-        if shape:
-            raise ValueError(f"values: got arrays of shape {shape}; allowed: one point")
-        for symbol, number in points[0].items():
+        places = _require_places(digits)
+        point = self._one_point(values, balls=True)
+        for symbol, number in point.items():
             if number.imag is not None:
                 raise ValueError(f"certify: got {number.text} for {symbol}; allowed: real numbers")
-        point = {symbol: number.real for symbol, number in points[0].items()} | self.linearised.constants
-        steps = 0
-        for working in (places + 2 * _GUARD, 2 * places + 8 * _GUARD):
-            solved = self._solver.solve(points[0], {}, working)
-            steps += solved.steps
-            start = [getattr(value, "real", value) for value in solved.unknowns]
-            proof = self._ball_system.certify(start, point, places, solved.precision + 32)
-            if proof is not None:
-                balls, residual = proof
-                notes = (*solved.notes, PROVED, FOLLOWED)
-                return Solution(balls, residual, Outcome.CONVERGED, places, steps, notes)
-        return Solution({}, math.inf, Outcome.NOT_PROVED, places, steps, (*solved.notes, FOLLOWED))
+        overlaps = self._overlaps(gram, form, balls=True)
+        return self._certifier.certify(point, overlaps, places, form, self._parameter(derivative))
 
     @cached_property
-    def _ball_system(self) -> BallSystem:
-        return BallSystem(self._plain_bulk.system())
+    def _certifier(self) -> Certifier:
+        return Certifier(
+            self._solver, self._plain_bulk, self._plain_full, lambda: self._congruence, self.linearised.constants
+        )
 
     def hermitised_trace(self, values: Mapping[Any, Any], digits: int = 12) -> Any:
         """Return the trace where `trace` refuses to answer: the limit eps -> 0 of Y^* (Y Y^* + eps)^-1 for Y^-1.
@@ -180,26 +176,50 @@ class DeterministicEquivalent(DerivedEquations):
         >>> round(inside.hermitised_trace({}), 10)  # in the disc it is the conjugate, not 1/z
         0.5
         """
-        places = read_digits(digits)
+        places = _require_places(digits)
         shape, points = self._read(values)
-        if places is None:
-            raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
         return results(shape, (rounded(self._solver.hermitised(p, places), None) for p in points), None)
 
     def _numbers(self, values: Any, gram: Any, digits: Any, form: Any, derivative: Any) -> Any:
         digits = read_digits(digits)
         shape, points = self._read(values)
-        if derivative is not None:
-            derivative = next((s for s in self.parameters if str(s) == str(derivative)), derivative)
-            if derivative not in self.parameters:
-                raise ValueError(f"derivative: got {derivative}; allowed: {', '.join(map(str, self.parameters))}")
-        overlaps = gram_values(gram, self._vectors(form)) if form else {}
-        for added, length in self.linearised.lengths.items():
-            overlaps |= {overlap(added, v): read_number(0, "gram") for v in self._vectors(form)}
-            overlaps[overlap(added, added)] = read_number(length, "gram")
+        derivative, overlaps = self._parameter(derivative), self._overlaps(gram, form)
         place = -1 if derivative is not None else 0
         solved = (self._solver.solve(point, overlaps, digits, form, derivative) for point in points)
         return results(shape, (rounded(s.observables[place], digits) for s in solved), digits)
+
+    def _parameter(self, derivative: Any) -> Any:
+        """Return the symbol to differentiate by, given as one or by its name."""
+        if derivative is None:
+            return None
+        for symbol in self.parameters:
+            if str(symbol) == str(derivative):
+                return symbol
+        raise ValueError(f"derivative: got {derivative}; allowed: {', '.join(map(str, self.parameters))}")
+
+    def _overlaps(self, gram: Any, form: Any, balls: bool = False) -> dict[Any, Number]:
+        """Return the overlaps of the vectors, those included that the linearisation brought in."""
+        if form is None:
+            return {}
+        vectors = self._vectors(form)
+        overlaps = gram_values(gram or {}, vectors, balls)
+        for added, length in self.linearised.lengths.items():
+            overlaps |= {overlap(added, v): read_number(0, "gram") for v in vectors}
+            overlaps[overlap(added, added)] = read_number(length, "gram")
+        return overlaps
+
+    def _one_point(self, values: Mapping[Any, Any], balls: bool = False) -> dict[Any, Number]:
+        shape, points = self._read(values, balls)
+        if shape:
+            raise ValueError(f"values: got arrays of shape {shape}; allowed: one point (trace takes arrays)")
+        return points[0]
+
+
+def _require_places(digits: Any) -> int:
+    places = read_digits(digits)
+    if places is None:
+        raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
+    return places
 
 
 def deterministic_equivalent(expression: Any, ratios: Mapping[Any, Any] | None = None) -> DeterministicEquivalent:

@@ -5,13 +5,16 @@ The branch is followed with the plain pencil; the reduced equations speak of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hermite_rmt.codegen import Kernel
+from hermite_rmt.codegen.ball import BallFunction
 from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.flint_context import require_flint
 from hermite_rmt.equivalents.dyson import Dyson
-from hermite_rmt.equivalents.pencil import Pencil, Sparse
+
+Rows = list[list[Any]]
 
 
 class Congruence:
@@ -24,21 +27,17 @@ class Congruence:
 
     def __init__(self, plain: Dyson, adjoint: Dyson) -> None:
         self.plain, self.adjoint = plain, adjoint
-        pairs = [
-            (before, after) for before, after in zip(_groups(plain.pencil), _groups(adjoint.pencil), strict=True)
-        ]
-        entries = [(i, j, value) for group in pairs for side in group for (i, j), value in side.items()]
-        symbols = sorted(set().union(*(value.free_symbols for *_, value in entries)), key=str)
-        self._symbols = symbols
-        self._kernel = Kernel(symbols, [value for *_, value in entries])
-        self._pairs = pairs
+        self._places, values = list(adjoint.pencil.symmetriser), list(adjoint.pencil.symmetriser.values())
+        self._symbols = tuple(sorted(set().union(*(value.free_symbols for value in values)), key=str))
+        self._kernel = Kernel(self._symbols, values)
+        self._values = values
 
-    def unknowns(self, values: Mapping[str, Any], point: Mapping[Any, Any], precision: int) -> dict[str, Any]:
+    def unknowns(self, values: Mapping[Any, Any], point: Mapping[Any, Any], precision: int) -> dict[str, Any]:
         """Return the adjoint equation's unknowns by name.
 
         Parameters
         ----------
-        values : the plain equation's unknowns by name, numbers of the context of `precision` bits
+        values : the plain equation's unknowns by symbol, numbers of the context of `precision` bits
         point : the parameters, likewise
 
         Raises
@@ -47,32 +46,40 @@ class Congruence:
             Where S is singular.
         """
         context = local_context(precision)
-        numbers = iter(self._kernel.multiprecision(precision)(*(point[s] for s in self._symbols)))
-        size = self.plain.pencil.size
-        before, after = ([context.zeros(size, size) for _ in self._pairs] for _ in range(2))
-        for place, group in enumerate(self._pairs):
-            for side, target in zip(group, (before, after), strict=True):
-                for i, j in side:
-                    target[place][i, j] = next(numbers)
-        # S [A_0 A_1 ...] = [B_0 B_1 ...], by the normal equations of the rows
-        gram, right = context.zeros(size, size), context.zeros(size, size)
-        for a, b in zip(before, after, strict=True):
-            gram += a * a.T
-            right += b * a.T
-        inverse = gram * right**-1  # S^-1
+        entries = self._kernel.multiprecision(precision)(*(point[s] for s in self._symbols))
+        return self._multiply(values, entries, context.zero, lambda rows: (context.matrix(rows) ** -1).tolist())
+
+    def balls(self, values: Mapping[Any, Any], point: Mapping[Any, Any]) -> dict[str, Any]:
+        """Return the same in balls, inside python-flint's precision.
+
+        Raises
+        ------
+        ZeroDivisionError
+            Where S may be singular.
+        """
+        flint = require_flint()
+        given = [point[symbol] for symbol in self._symbols]
+        entries = [BallFunction(self._symbols, value).real(*given) for value in self._values]
+        return self._multiply(values, entries, flint.arb(0), lambda rows: flint.arb_mat(rows).inv().table())
+
+    def _multiply(
+        self, values: Mapping[Any, Any], entries: Sequence[Any], zero: Any, invert: Callable[[Rows], Sequence[Any]]
+    ) -> dict[str, Any]:
+        symmetriser = dict(zip(self._places, entries, strict=True))
         found: dict[str, Any] = {}
         for number, kind in enumerate(self.adjoint.species):
-            for i in kind.blocks:
-                for j in kind.blocks:
+            blocks = kind.blocks
+            inverse = invert([[symmetriser.get((i, j), zero) for j in blocks] for i in blocks])
+            for i in blocks:
+                for b, j in enumerate(blocks):
                     symbol = self.adjoint.unknown(number, i, j)
-                    if symbol != 0:
-                        found[str(symbol)] = context.fsum(
-                            values[str(self.plain.unknown(number, i, k))] * inverse[k, j]
-                            for k in kind.blocks
-                            if self.plain.unknown(number, i, k) != 0
+                    if symbol != 0 and str(symbol) not in found:
+                        found[str(symbol)] = sum(
+                            (
+                                values[self.plain.unknown(number, i, k)] * inverse[a][b]
+                                for a, k in enumerate(blocks)
+                                if self.plain.unknown(number, i, k) != 0
+                            ),
+                            start=zero,
                         )
         return found
-
-
-def _groups(pencil: Pencil) -> list[Sparse]:
-    return [pencil.constant, *pencil.deterministic.values(), *pencil.letters.values()]

@@ -220,8 +220,10 @@ class DerivedEquations:
         require_complete(exact, self._bulk_parameters)
         return moments(self._bulk_node, self.ratios, count, exact)
 
-    def _read(self, values: Mapping[Any, Any]) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
-        shape, points = read_points(values, self._known)
+    def _read(
+        self, values: Mapping[Any, Any], balls: bool = False
+    ) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
+        shape, points = read_points(values, self._known, balls)
         constants = {symbol: Number(real) for symbol, real in self.linearised.constants.items()}
         for point in points:
             self._domain.require({**constants, **point})

@@ -13,8 +13,8 @@ from hermite_rmt.theory.engine.values import Number, read_number
 TOLERANCE = 1e-12  # a float Gram matrix may have eigenvalues down to this much of its largest, negative
 
 
-def gram_values(gram: Mapping[Any, Any], vectors: Sequence[Vector]) -> dict[Any, Number]:
-    """Return the overlap symbols of `vectors` with their values.
+def gram_values(gram: Mapping[Any, Any], vectors: Sequence[Vector], balls: bool = False) -> dict[Any, Number]:
+    """Return the overlap symbols of `vectors` with their values; ``balls`` lets them be `Ball`s.
 
     Raises
     ------
@@ -34,12 +34,12 @@ def gram_values(gram: Mapping[Any, Any], vectors: Sequence[Vector]) -> dict[Any,
         left, right = pair
         if left.shape != right.shape:
             raise ValueError(f"gram: {left} and {right} have dimensions {left.shape[0]} and {right.shape[0]}")
-        number = read_number(value, f"gram[{left}, {right}]")
+        number = read_number(value, f"gram[{left}, {right}]", balls)
         if number.imag is not None:
             raise ValueError(f"gram[{left}, {right}]: got {value}; allowed: a real number")
         symbol = overlap(left, right)
         other = gram.get((right, left))
-        if other is not None and float(read_number(other, "gram").real) != float(number.real):
+        if other is not None and float(read_number(other, "gram", balls).real) != float(number.real):
             raise ValueError(f"gram: <{left},{right}> is given twice, as {value} and {other}")
         result[symbol] = number
     every = sorted({*vectors, *(v for pair in gram for v in pair)}, key=str)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real, read_real
 
@@ -58,14 +59,42 @@ class _Negative:
         return -self.value.mpf(precision)
 
 
-def read_number(value: Any, name: str) -> Number:
-    """Read one number at the door; complex ones by their real and imaginary parts.
+@dataclass(frozen=True)
+class BallReal:
+    """A real number known to lie in a ball, and no better; a start is computed at its middle."""
+
+    ball: Ball
+    rational: None = None
+
+    @property
+    def text(self) -> str:
+        """The two ends."""
+        return repr(self.ball)
+
+    def __float__(self) -> float:
+        return float(self.ball.mid)
+
+    def mpf(self, precision: int) -> Any:
+        """Return the middle."""
+        return local_context(precision).convert(self.ball.mid)
+
+    def enclosure(self, digits: int) -> Ball:
+        """Return the ball, whatever `digits`."""
+        return self.ball
+
+
+def read_number(value: Any, name: str, balls: bool = False) -> Number:
+    """Read one number at the door; complex ones by their real and imaginary parts, and balls where they may stand.
 
     >>> complex(read_number(1j, "z"))
     1j
     """
     if isinstance(value, Number):
         return value
+    if isinstance(value, Ball):
+        if not balls:
+            raise ValueError(f"{name}: got the ball {value}; allowed: a number (certify takes balls)")
+        return Number(BallReal(value))
     parts: tuple[Any, Any] | None = None
     if isinstance(value, sympy.Basic):
         if isinstance(value, sympy.Expr) and not value.free_symbols and value.is_real is not True:
@@ -79,9 +108,9 @@ def read_number(value: Any, name: str) -> Number:
 
 
 def read_points(
-    values: Mapping[Any, Any], known: Mapping[str, Any]
+    values: Mapping[Any, Any], known: Mapping[str, Any], balls: bool = False
 ) -> tuple[tuple[int, ...], list[dict[Any, Number]]]:
-    """Read ``{symbol or name: number or array}`` for the symbols ``known`` by name.
+    """Read ``{symbol or name: number or array}`` for the symbols ``known`` by name; ``balls`` lets `Ball`s in.
 
     Returns
     -------
@@ -108,7 +137,7 @@ def read_points(
             entries[()] = value
         numbers = np.empty(entries.shape, dtype=object)
         for index, entry in np.ndenumerate(entries):
-            numbers[index] = read_number(entry, name)
+            numbers[index] = read_number(entry, name, balls)
         arrays[known[name]] = numbers
     try:
         shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
