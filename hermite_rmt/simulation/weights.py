@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 
 from hermite_rmt.simulation.checks import Array
+
+SMALL = 100  # order up to which all eigenvectors cost no more than some (and LAPACK's search for some can fail)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +102,63 @@ def identity_plus_low_rank(W: Array, rank: int) -> IdentityPlusLowRank:
         raise ValueError(f"rank: got {rank}; allowed: 0 to {p}")
     size = float(np.linalg.norm(W)) / math.sqrt(p)
     starts = (float(np.trace(W)) / p, 0.0, size, -size)
-    return min((_alternate(W, rank, start, 1e-10 * size) for start in starts), key=lambda fit: fit.unexplained)
+    basis = _support(W)
+    if 2 * basis.shape[1] <= p:  # in the other directions W vanishes, and what is left of them is the scale alone
+        inner = basis.T @ W @ basis
+        fits = [_alternate(inner, rank, start, 1e-10 * size, p) for start in starts if rank <= len(inner)]
+        best = min(fits, key=lambda fit: fit.unexplained, default=None)
+        if best is not None and _takes_all(best, inner):
+            return replace(best, left=basis @ best.left, right=basis @ best.right)
+    return min((_alternate(W, rank, start, 1e-10 * size, p) for start in starts), key=lambda fit: fit.unexplained)
 
 
-def _alternate(W: Array, rank: int, scale: float, tolerance: float) -> IdentityPlusLowRank:
+def _support(W: Array) -> Array:
+    """Return an orthonormal basis, (p, q), of the space spanned by W's columns and rows."""
+    basis, sizes, _ = scipy.linalg.svd(np.hstack([W, W.T]), full_matrices=False)
+    return np.asarray(basis[:, sizes > len(W) * np.finfo(float).eps * sizes[0]])
+
+
+def _takes_all(fit: IdentityPlusLowRank, inner: Array) -> bool:
+    """Whether no direction outside would have been taken before those in the low-rank part."""
+    if fit.rank == 0:
+        return True
+    values = scipy.linalg.svdvals(inner - fit.scale * np.eye(len(inner)))
+    return bool(values[fit.rank - 1] >= abs(fit.scale))
+
+
+def rank_needed(W: Array, share: float) -> int:
+    """Return the smallest rank r at which the best scale * I + (rank r) leaves at most this share of the energy.
+
+    >>> rank_needed(np.eye(4) + 0.5, share=0.01)
+    1
+    """
+
+    def enough(rank: int) -> bool:
+        return identity_plus_low_rank(W, rank).unexplained <= share
+
+    if enough(0):
+        return 0
+    low, high = 0, 1  # what is left falls with the rank
+    while high < len(W) and not enough(high):
+        low, high = high, min(2 * high, len(W))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _alternate(W: Array, rank: int, scale: float, tolerance: float, p: int) -> IdentityPlusLowRank:
+    """Alternate the two steps for a p x p matrix that is W in some directions and 0 in the others."""
     steps = 500
     for _ in range(steps):
         left, right = _truncated(W, scale, rank)
-        change = (float(np.trace(W)) - float(np.sum(left * right))) / len(W) - scale
+        change = (float(np.trace(W)) - float(np.sum(left * right))) / p - scale
         scale += change
         if abs(change) <= tolerance:
             break
     rest = W - scale * np.eye(len(W)) - left @ right.T
-    return IdentityPlusLowRank(scale, left, right, float(np.sum(rest**2) / np.sum(W**2)))
+    left_over = float(np.sum(rest**2)) + (p - len(W)) * scale**2
+    return IdentityPlusLowRank(scale, left, right, left_over / float(np.sum(W**2)))
 
 
 def _truncated(W: Array, scale: float, rank: int) -> tuple[Array, Array]:
@@ -121,5 +167,9 @@ def _truncated(W: Array, scale: float, rank: int) -> tuple[Array, Array]:
     if rank == 0:
         return np.zeros((p, 0)), np.zeros((p, 0))
     shifted = W - scale * np.eye(p)
-    _, leading = scipy.linalg.eigh(shifted.T @ shifted, subset_by_index=[p - rank, p - 1])
+    gram = shifted.T @ shifted
+    if p <= SMALL:
+        leading = scipy.linalg.eigh(gram)[1][:, p - rank :]
+    else:
+        _, leading = scipy.linalg.eigh(gram, subset_by_index=[p - rank, p - 1])
     return shifted @ leading, leading

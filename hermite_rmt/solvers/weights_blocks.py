@@ -37,7 +37,7 @@ class Forms:
 
     def change(self, dg: Array) -> Array:
         """Return the derivative of `value` in the direction of a symmetric change of g."""
-        return -np.einsum("iabj,ab->ij", self.products, dg)
+        return np.asarray(-np.einsum("iabj,ab->ij", self.products, dg))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +56,17 @@ class WeightBlocks:
     size: int
 
     @classmethod
-    def of(cls, C: Array, vector: Array | None = None) -> tuple[WeightBlocks, Array | None]:
-        """Return the blocks for Sigma = I, and a vector's coordinates, in the smallest space that holds C and it.
+    def of(cls, C: Array) -> tuple[WeightBlocks, Array | None]:
+        """Return the blocks for Sigma = I in the smallest space that holds C, and that space's basis (None: R^p).
 
-        For C of rank r that is a space of dimension 2 r (+ 1 for the vector) at most, in place of p.
+        For C of rank r it has a dimension of 2 r at most, in place of p.
         """
         p = len(C)
-        spanning = [C, C.T] if vector is None else [C, C.T, vector[:, None] * (np.linalg.norm(C) or 1.0)]
-        basis, sizes, _ = scipy.linalg.svd(np.hstack(spanning), full_matrices=False)
-        basis = basis[:, sizes > p * np.finfo(float).eps * max(sizes[0], np.finfo(float).tiny)]
+        basis, sizes, _ = scipy.linalg.svd(np.hstack([C, C.T]), full_matrices=False)
+        basis = basis[:, sizes > p * np.finfo(float).eps * sizes[0]]
         if basis.shape[1] > p // 2:
-            return cls(C, np.ones(p), p), vector
-        return cls(basis.T @ C @ basis, np.ones(basis.shape[1]), p), None if vector is None else basis.T @ vector
+            return cls(C, np.ones(p), p), None
+        return cls(basis.T @ C @ basis, np.ones(basis.shape[1]), p), basis
 
     @property
     def mean_variance(self) -> float:
@@ -142,8 +141,17 @@ class BlockInverse:
         products[2, 2, 2, 2] += count * rest**2 / p
         return Forms(value, products)
 
-    def form(self, vector: Array) -> Forms:
-        """Return the quadratic forms v^T X_ij v."""
+    def form(self, vector: Array, beyond: float = 0.0) -> Forms:
+        """Return the quadratic forms v^T X_ij v.
+
+        Parameters
+        ----------
+        vector : (q,) coordinates of v
+        beyond : squared norm of the part of v in the directions left out
+        """
         images = self._X @ vector
-        value = images @ vector
-        return Forms(value, np.einsum("aik,bjk->iabj", images, images))
+        value, products = images @ vector, np.einsum("aik,bjk->iabj", images, images)
+        _, rest = self._left_out
+        value[2, 2] += beyond * rest
+        products[2, 2, 2, 2] += beyond * rest**2
+        return Forms(value, products)

@@ -19,7 +19,7 @@ import numpy as np
 
 from hermite_rmt.solvers.linear import SingularError
 from hermite_rmt.solvers.ridge_path import Array, Linearised, PathPoint
-from hermite_rmt.solvers.weights_blocks import BlockInverse, Forms, WeightBlocks
+from hermite_rmt.solvers.weights_blocks import Forms, WeightBlocks
 
 UPPER = np.triu_indices(3)
 BASIS = np.zeros((6, 3, 3))  # of the symmetric matrices, in the order of UPPER
@@ -65,11 +65,10 @@ class WeightsSystem:
         return np.asarray(scaled[UPPER])
 
     def linearise(self, x: Array, gamma: float) -> Linearised:
-        """Return the image of g under the map g -> (...)^-1, the Jacobian of g - map(g), and X(g)."""
+        """Return the image of g under the map g -> (...)^-1 and the Jacobian of g - map(g)."""
         c, kappa = self.limits.c, self.limits.kappa
         g = _symmetric(x)
-        inverse = self.blocks.at(g)
-        forms = inverse.trace()
+        forms = self.blocks.at(g).trace()
         constant = np.array([[gamma, c * kappa, 0.0], [c * kappa, 0.0, -c], [0.0, -c, 0.0]])
         image = np.linalg.inv(constant + c * (forms.value - self._covariance(g)))
         if not image[0, 0] > 0 > image[1, 1]:
@@ -78,7 +77,7 @@ class WeightsSystem:
         for k, dg in enumerate(BASIS):
             change = c * (forms.change(dg) - self._covariance(dg))
             jacobian[:, k] += (image @ change @ image)[UPPER]
-        return Linearised(image[UPPER], jacobian, -np.outer(image[:, 0], image[0])[UPPER], inverse)
+        return Linearised(image[UPPER], jacobian, -np.outer(image[:, 0], image[0])[UPPER], None)
 
     def _covariance(self, g: Array) -> Array:
         eta, eps = self.limits.eta, self.limits.eps
@@ -101,12 +100,6 @@ class WeightsPoint:
     def slope(self) -> Array:
         """(3, 3) dg/dgamma."""
         return _symmetric(self.path.slope)
-
-    @property
-    def inverse(self) -> BlockInverse:
-        """X(g)."""
-        found: BlockInverse = self.path.inner
-        return found
 
     def observables(self, forms: Forms | None) -> tuple[float, float]:
         """Return q = y^T Q y/n and E = -gamma^2 dq/dgamma for a signal seen through `forms`; None: pure noise."""

@@ -120,8 +120,8 @@ class Attention(Model):
         overlaps: Any = None,
         diagonal: Any = 0,
         skip: Any = 0,
-        weights: None = None,
-        covariance: None = None,
+        weights: Any = None,
+        covariance: Any = None,
         token_correlation: None = None,
     ) -> None:
         if (f is None) == (a1 is None) or (a1 is None) != (nu is None):

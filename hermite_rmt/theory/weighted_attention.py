@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +19,7 @@ from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.simulation.checks import Array, real_array
 from hermite_rmt.simulation.covariance import read_covariance
 from hermite_rmt.solvers.ridge_path import follow
-from hermite_rmt.solvers.weights_blocks import BlockInverse, Forms, WeightBlocks
+from hermite_rmt.solvers.weights_blocks import Forms, WeightBlocks
 from hermite_rmt.solvers.weights_path import Limits, WeightsPoint, WeightsSystem
 from hermite_rmt.theory.attention import kernel_constant
 from hermite_rmt.theory.centred import energy, linear_part, read_centred
@@ -97,6 +98,7 @@ class WeightedAttention(Model):
         self._diagonal = Parameter(diagonal, "diagonal")
         self._skip = Parameter(skip, "skip")
         self._eta = EnergyGap(self._a1, self._nu)
+        self._solved: dict[tuple[Limits, float], WeightsPoint | None] = {}  # shared by `with_signal`
         self._eps, known = nonlinear_dual(self.nonlinearity, self.symmetry)
         if known > KNOWN * float(self._nu.floats):
             raise ValueError(
@@ -134,13 +136,25 @@ class WeightedAttention(Model):
 
     @cached_property
     def _blocks(self) -> tuple[WeightBlocks, Array | None]:
-        """The blocks of the pencil, and the signal's direction in their coordinates (times Sigma^-1/2)."""
+        """The blocks of the pencil, and the basis they are in (None: all of R^p)."""
         C = float(self._a1.floats) * self.matrix
         if self._axes is None:
-            return WeightBlocks.of(C, self.mu)
+            return WeightBlocks.of(C)
         variances, axes = self._axes
-        vector = None if self.mu is None else (axes.T @ self.mu) / np.sqrt(variances)
-        return WeightBlocks(C, variances, self.p), vector
+        return WeightBlocks(C, variances, self.p), axes / np.sqrt(variances)
+
+    def with_signal(self, mu: Any) -> WeightedAttention:
+        """Return the model with another signal mu, (p,), and the same noise: what was solved for is not solved again.
+
+        >>> from hermite_rmt import Attention
+        >>> model = Attention("tanh(x)", weights=np.diag([1.0, 2.0, -1.0]))
+        >>> model.with_signal([0, 1, 0]).trace(0.5, 0.1) == model.trace(0.5, 0.1)
+        True
+        """
+        made = copy(self)
+        made.mu = real_array(mu, (self.p,), "mu")
+        made.overlaps = _read_signal(None, made.mu)
+        return made
 
     def parameters(self) -> Mapping[str, Parameter]:
         """Return a1, nu, diagonal, skip and mu_mu by name."""
@@ -211,28 +225,37 @@ class WeightedAttention(Model):
         )
         return estimates if gammas.shape else estimates[0]
 
-    def _signal(self, inverse: BlockInverse, strength: float) -> Forms | None:
+    def _signal(self, point: WeightsPoint, strength: float) -> Forms | None:
+        """Return what the signal's response sees of X, None without a signal."""
         if strength == 0:
             return None
-        vector = self._blocks[1]
-        if vector is not None:
-            return inverse.form(vector)
-        forms = inverse.trace(inverse_covariance=self.covariance is not None)
-        return Forms(strength * forms.value, strength * forms.products)
+        blocks, basis = self._blocks
+        inverse = blocks.at(point.g)
+        if self.mu is None:
+            forms = inverse.trace(inverse_covariance=self.covariance is not None)
+            return Forms(strength * forms.value, strength * forms.products)
+        if basis is None:
+            return inverse.form(self.mu)
+        vector = basis.T @ self.mu
+        left_out = len(self.mu) > basis.shape[1]
+        return inverse.form(vector, max(strength - float(vector @ vector), 0.0) if left_out else 0.0)
 
     def _points(self, values: Mapping[str, Array]) -> list[WeightsPoint | None]:
-        """Solve all points; one path serves the ridges of points with equal c and kappa."""
-        points: list[WeightsPoint | None] = [None] * values["c"].size
-        groups: dict[tuple[float, float], list[int]] = {}
-        for index, key in enumerate(zip(values["c"].tolist(), values["kappa"].tolist(), strict=True)):
-            groups.setdefault(key, []).append(index)
-        for (c, kappa), members in groups.items():
-            limits = Limits(c, kappa, float(self._eta.floats), float(self._eps))
+        """Solve all points that are not solved yet; one path serves the ridges of points with equal c and kappa."""
+        eta, eps = float(self._eta.floats), float(self._eps)
+        places = [
+            (Limits(c, kappa, eta, eps), gamma)
+            for c, kappa, gamma in zip(*(values[name].tolist() for name in ("c", "kappa", "gamma")), strict=True)
+        ]
+        missing: dict[Limits, dict[float, None]] = {}
+        for limits, gamma in places:
+            if (limits, gamma) not in self._solved:
+                missing.setdefault(limits, {})[gamma] = None
+        for limits, gammas in missing.items():
             system = WeightsSystem(self._blocks[0], limits)
-            found = follow(system, [float(values["gamma"][index]) for index in members], system.largest)
-            for index, path in zip(members, found, strict=True):
-                points[index] = None if path is None else WeightsPoint(path, limits)
-        return points
+            for gamma, path in zip(gammas, follow(system, list(gammas), system.largest), strict=True):
+                self._solved[limits, gamma] = None if path is None else WeightsPoint(path, limits)
+        return [self._solved[place] for place in places]
 
     def _solve_grid(self, values: Mapping[str, Array]) -> Solution:
         size = values["c"].size
@@ -242,7 +265,7 @@ class WeightedAttention(Model):
         for index, point in enumerate(self._points(values)):
             if point is None:
                 continue
-            q, error = point.observables(self._signal(point.inverse, float(values["mu_mu"][index])))
+            q, error = point.observables(self._signal(point, float(values["mu_mu"][index])))
             g, c = point.g, point.limits.c
             for name, value in zip(VALUES, (g[0, 0], q, error, -(c**2) * g[1, 1], c * g[0, 1]), strict=True):
                 found[name][index] = value
@@ -251,8 +274,9 @@ class WeightedAttention(Model):
         return Solution(found, residual, outcome, steps=steps)
 
     def _freedom_grid(self, values: Mapping[str, Array]) -> Array:
+        blocks = self._blocks[0]
         return np.array(
-            [np.nan if point is None else point.freedom(point.inverse.trace()) for point in self._points(values)]
+            [np.nan if point is None else point.freedom(blocks.at(point.g).trace()) for point in self._points(values)]
         )
 
 
