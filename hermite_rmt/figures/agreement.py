@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from hermite_rmt.figures.limits import typeset
 from hermite_rmt.figures.style import DASHES, LOOKS, styled
 
 SETTINGS = {"noise": "pure noise", "signal": r"signal $|\mu|^2 = 1$", "weights": "signal and weights"}
@@ -41,7 +42,12 @@ def cells_figure(judged: xr.Dataset) -> Figure:
         figure.axes[0].set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         figure.axes[0].invert_yaxis()
         figure.axes[1].legend(loc="lower left", bbox_to_anchor=(0, 1.06), ncols=3)
-        figure.suptitle(f"dashed: Student bound of {judged.attrs['cells']} cells", x=0.02, ha="left")
+        figure.suptitle(
+            f"dashed: Student's bound for {judged.attrs['cells']} cells, which a right theory exceeds anywhere with "
+            f"probability {judged.attrs['false_alarms']:.0%}",
+            x=0.02,
+            ha="left",
+        )
     return figure
 
 
@@ -51,7 +57,7 @@ def scaling_figure(data: xr.Dataset, names: tuple[str, ...] = ("tanh", "relu", "
     with styled():
         figure = Figure(figsize=(9.6, 3.9))
         first, second = figure.subplots(1, 2)
-        for look, dash, name in zip(LOOKS, DASHES, names, strict=True):
+        for look, dash, name in zip(LOOKS, DASHES, names, strict=False):
             style = {"color": look.colour, "marker": look.marker, "markerfacecolor": look.face, "label": name}
             cell = data.sel(f=name, setting="noise", c=0.5, gamma=0.1)
             trace, error = cell.sel(observable="trace"), cell.sel(observable="error")
@@ -59,7 +65,8 @@ def scaling_figure(data: xr.Dataset, names: tuple[str, ...] = ("tanh", "relu", "
                 n, np.abs(trace.gap.values), yerr=2 * trace.standard_error.values, linestyle="none", **style
             )
             first.plot(n, _through(n, np.abs(trace.gap.values), -1.0), color=look.colour, linestyle=dash, linewidth=1)
-            second.plot(n, error.deviation.values, linestyle="none", **style)
+            spread = 2 * error.deviation.values / np.sqrt(2 * (data.trials.values - 1))
+            second.errorbar(n, error.deviation.values, yerr=spread, linestyle="none", **style)
             second.plot(n, _through(n, error.deviation.values, -0.5), color=look.colour, linestyle=dash, linewidth=1)
         first.set_title(r"$|\gamma (m_n - m)|$, lines $\propto 1/n$ (noise, $c = 0.5$, $\gamma = 0.1$)")
         second.set_title(r"standard deviation of $E$ of one draw, lines $\propto n^{-1/2}$")
@@ -77,27 +84,24 @@ def remainder_figure(data: xr.Dataset) -> Figure:
     with styled():
         figure = Figure(figsize=(7.6, 3.8))
         axes = figure.add_subplot()
-        looks = [*LOOKS, LOOKS[0]]
-        for k, name in enumerate(data.f.values):
+        for look, dash, name in zip(LOOKS, DASHES, data.f.values, strict=True):
             cell = data.sel(f=name)
-            mean = cell.norm.mean("trial").values
-            look = looks[k]
-            label = rf"{name}: slope ${float(cell.slope):.2f} \pm {float(cell.slope_error):.2f}$"
-            axes.plot(
-                data.n,
-                mean,
+            axes.errorbar(
+                data.n.values,
+                cell.norm.mean("trial").values,
+                yerr=2 * cell.norm.std("trial", ddof=1).values / data.sizes["trial"] ** 0.5,
                 color=look.colour,
-                marker="v" if k == 4 else look.marker,
+                marker=look.marker,
                 markerfacecolor=look.face,
-                linestyle=DASHES[k % 4],
-                label=label,
+                linestyle=dash,
+                label=rf"{typeset(name)}: slope ${float(cell.slope):.2f} \pm {float(cell.slope_error):.2f}$",
             )
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xticks(data.n.values, [str(size) for size in data.n.values])
         axes.set_xlabel("number of tokens $n$")
         axes.set_ylabel(r"$\|K - (K_N + \mathrm{low\ rank})\|$")
-        axes.set_title("what the linearisation leaves, operator norm")
+        axes.set_title(r"what the linearisation leaves, operator norm (bars $\pm 2$ standard errors)")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
@@ -115,10 +119,14 @@ def density_figure(data: xr.Dataset) -> Figure:
                 scale = 2 * np.sqrt(x) if gram else 1.0  # density of the square root: no divergence at 0
                 x = np.sqrt(x) if gram else x
                 axes.bar(x, cell.histogram.values * scale, width=np.gradient(x), color="0.82", label="simulated")
-                axes.plot(x, cell.density.values * scale, color=LOOKS[0].colour, label="theory")
+                at = np.sqrt(cell.position.values) if gram else cell.position.values
+                curve = cell.curve.values * (2 * at if gram else 1.0)
+                axes.plot(at, curve, color=LOOKS[0].colour, label="theory")
                 kind = r"$\sqrt{\lambda(A^T A/n)}$" if gram else r"$\lambda(K)$"
                 axes.set_title(f"{name}, $c = {float(cell.c):g}$; distance {float(cell.distance):.3f}")
                 axes.set_xlabel(kind)
+        for row in grid:
+            row[0].set_ylabel("density")
         grid[0, 0].legend()
     return figure
 
@@ -135,12 +143,11 @@ def outlier_figure(data: xr.Dataset) -> Figure:
         )
         for axes, predicted, measured, below, title in panels:
             x = data.mu_mu.values
-            theory = np.where(np.isnan(data[predicted].values), below, data[predicted].values)
-            start = [data.attrs["threshold"]]
-            inside = np.isnan(data[predicted].values)
+            threshold = data.attrs["threshold"]
+            beyond = data.strength.values > threshold
             axes.plot(
-                [*x[inside], *start, *x[~inside]],
-                [*theory[inside], below, *theory[~inside]],
+                [0, threshold, *data.strength.values[beyond]],
+                [below, below, *data[predicted].values[beyond]],
                 color=look.colour,
                 label="theory",
             )
@@ -154,11 +161,16 @@ def outlier_figure(data: xr.Dataset) -> Figure:
                 linestyle="none",
                 label="simulated",
             )
-            axes.axvline(start[0], color="black", linestyle=":", linewidth=1)
+            axes.axvline(threshold, color="black", linestyle=":", linewidth=1)
             axes.set_xlabel(r"signal $|\mu|^2$")
             axes.set_title(title)
         first.legend()
-        figure.suptitle(f"{data.attrs['description']}; dotted: predicted threshold", x=0.02, ha="left")
+        figure.suptitle(
+            f"tanh, $c = {data.attrs['c']:g}$, $n = {data.attrs['n']}$, no weights, {data.attrs['trials']} trials; "
+            "dotted: predicted threshold",
+            x=0.02,
+            ha="left",
+        )
     return figure
 
 

@@ -69,7 +69,9 @@ def reversal_figure(reversal: xr.Dataset, fraction: float = 0.6) -> Figure:
         grid[0, 1].legend(handles=proxies, loc="lower right", frameon=True, title="equal errors for")
         figure.colorbar(mapped, ax=grid, label=RATIO + r", $s = 1$", extend="both")
         figure.suptitle(
-            rf"weights $w_K = w_Q = s\mu$, $a_1^2/\nu = {fraction:g}$; attention is better on the blue side of a line"
+            rf"$w_K = w_Q = s\mu$, $a_1^2/\nu = {fraction:g}$; attention is better on the blue side of a line",
+            x=0.02,
+            ha="left",
         )
     return figure
 
@@ -99,7 +101,9 @@ def regime_figure(regime: xr.Dataset, mu_index: int = 4, fraction: float = 0.6, 
         figure.axes[0].legend()
         figure.suptitle(
             rf"equal trace, $|\mu|^2 = {float(data.mu_mu):g}$, $w_K = w_Q = \mu$, $a_1^2/\nu = {fraction:g}$; "
-            "points: where the effect is largest"
+            "points: where the effect is largest",
+            x=0.02,
+            ha="left",
         )
     return figure
 
@@ -151,7 +155,13 @@ def sweep_figure(curves: xr.Dataset) -> Figure:
                 label = rf"$c = {float(line.c):g}$, $\gamma = {float(line.gamma):g}$"
                 axes.plot(curves.fraction, line, color=look.colour, linestyle=DASHES[k], label=label)
                 least = int(line.values.argmin())
-                axes.plot(curves.fraction.values[least], line.values[least], marker=look.marker, color=look.colour)
+                axes.plot(
+                    curves.fraction.values[least],
+                    line.values[least],
+                    marker=look.marker,
+                    color=look.colour,
+                    markerfacecolor=look.face,
+                )
             axes.set_xlabel(FRACTION)
             axes.set_title(f"{CASES[case]}, equal trace")
         figure.axes[0].set_ylabel("interpolation error $E$")

@@ -41,6 +41,7 @@ def comparison_figure(data: xr.Dataset) -> Figure:
             name_axes(axes, data.c.values, [data.error.values])
             if index:
                 axes.set_ylabel("")
+            else:
+                axes.legend()
             axes.set_title(rf"$\gamma = {panel.gamma.item():g}$, {SCALES[data.attrs['scale']]}")
-            axes.legend()
     return figure

@@ -35,8 +35,8 @@ def map_of(
     norm: Normalize,
     logs: bool = True,
 ) -> Any:
-    """Draw values of shape (x, y) as colours."""
-    mapped = axes.pcolormesh(x, y, values.T, cmap=colours, norm=norm, shading="nearest", rasterized=True)
+    """Draw values of shape (x, y) as colours, in between as well."""
+    mapped = axes.pcolormesh(x, y, values.T, cmap=colours, norm=norm, shading="gouraud", rasterized=True)
     axes.grid(visible=False)
     if logs:
         axes.set_xscale("log")

@@ -20,7 +20,7 @@ METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Creator": None, "Date": None},
 }
 FORMATS = tuple(METADATA)
-DASHES = ("-", "--", "-.", ":")
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ LOOKS = (
     Look("#dd7a2f", "s", "white"),
     Look("#7d7d7d", "^", "#7d7d7d"),
     Look("#3f8f6b", "D", "white"),
+    Look("#a5335d", "v", "#a5335d"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -44,10 +45,10 @@ def noise(points: int = 20_000, resolution: int = 25) -> Claim:
     )
 
 
-def phase(resolution: int) -> xr.Dataset:
+def phase(resolution: int, fractions: Sequence[float] = FRACTIONS) -> xr.Dataset:
     """Return the ratio of the errors over (linear fraction, c, gamma), and the energy at which it is 1."""
     c, gamma = np.geomspace(0.05, 20, resolution), np.geomspace(1e-3, 10, resolution)
-    grid = np.ix_(np.array(FRACTIONS), c, gamma)
+    grid = np.ix_(np.array(fractions), c, gamma)
     fraction, c_grid, gamma_grid = grid
     regression = regression_error(c_grid, gamma_grid)
     dims = ("fraction", "c", "gamma")
@@ -57,7 +58,7 @@ def phase(resolution: int) -> xr.Dataset:
             "trace": (dims, attention_error(c_grid, gamma_grid, fraction, scale="trace") / regression),
             "critical_nu": (dims, critical_energy(c_grid, gamma_grid, fraction)),
         },
-        {"fraction": list(FRACTIONS), "c": c, "gamma": gamma},
+        {"fraction": list(fractions), "c": c, "gamma": gamma},
         {
             "description": "attention's over linear regression's error on pure noise, at equal ridge with nu = 1 and "
             "at equal trace; the energy nu above which attention's is smaller at equal ridge",

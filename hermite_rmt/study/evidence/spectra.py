@@ -55,13 +55,15 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
 
     Returns
     -------
-    Dataset over (f, matrix): histogram and density over `bin` (density: mean over a bin), centre of the bins, and
-    distance: the largest difference of the two distribution functions at the bins' ends
+    Dataset over (f, matrix): histogram and density over `bin` (density: mean over a bin) and centre of the bins
+    (for a Gram matrix the middle in the square root);
+    curve, the density, at the places `position` over `point`; distance: the largest difference of the two
+    distribution functions at the bins' ends
     """
     chosen = [CASES[name] for name in cases]
     shape = (len(chosen), 2, BINS)
     histogram, density, centre = np.empty(shape), np.empty(shape), np.empty(shape)
-    position, drawn = np.empty((2, *shape[:2], FINE))
+    position, curve = np.empty((2, *shape[:2], FINE))
     distance = np.empty(shape[:2])
     for i, (text, c) in enumerate(chosen):
         f = Nonlinearity(text).centred()
@@ -74,18 +76,17 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
         for j, eigenvalues in enumerate(found):
             kernel = j == 0
             kept = eigenvalues if kernel else eigenvalues[max(n - law.p, 0) :]
-            # densities of Gram matrices diverge at 0: bins equal in the square root there
-            ends = np.linspace(kept.min(), kept.max(), BINS + 1)
-            if not kernel:
-                ends = np.linspace(0, np.sqrt(kept.max()), BINS + 1) ** 2
+            # densities of Gram matrices diverge at 0: bins and points equal in the square root there
+            power = 1 if kernel else 2
+            low, high = (kept.min() if kernel else 0.0), kept.max() ** (1 / power)
+            sides, fine = np.linspace(low, high, BINS + 1), np.linspace(low, high, FINE + 1)[1:]
+            ends, position[i, j] = sides**power, fine**power
             histogram[i, j] = np.histogram(kept, ends)[0] / n / np.diff(ends)
-            curve = spectrum.kernel_density if kernel else spectrum.density
+            law_of = spectrum.kernel_density if kernel else spectrum.density
             # the middle of a bin (of its square root for a Gram matrix) has the bin's mean, to second order
-            middle = (ends[:-1] + ends[1:]) / 2 if kernel else ((np.sqrt(ends[:-1]) + np.sqrt(ends[1:])) / 2) ** 2
-            density[i, j] = curve(middle)
-            position[i, j] = np.linspace(*np.sign(ends[[0, -1]]) * np.abs(ends[[0, -1]]) ** power, FINE) ** (1 / power)
-            drawn[i, j] = curve(position[i, j])
-            centre[i, j] = (ends[1:] + ends[:-1]) / 2
+            centre[i, j] = ((sides[:-1] + sides[1:]) / 2) ** power
+            density[i, j] = law_of(centre[i, j])
+            curve[i, j] = law_of(position[i, j])
             distance[i, j] = np.abs(np.cumsum((histogram[i, j] - density[i, j]) * np.diff(ends))).max()
             if progress is not None:
                 progress(2 * i + j + 1, 2 * len(chosen))
@@ -95,6 +96,8 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
             "histogram": (dims, histogram),
             "density": (dims, density),
             "centre": (dims, centre),
+            "position": (("f", "matrix", "point"), position),
+            "curve": (("f", "matrix", "point"), curve),
             "distance": (("f", "matrix"), distance),
         },
         {
@@ -110,13 +113,14 @@ def bulk(n: int = 1000, cases: Sequence[str] = tuple(CASES), progress: Report | 
     )
 
 
-def outliers(n: int = 800, trials: int = 4, progress: Report | None = None) -> xr.Dataset:
+def outliers(n: int = 800, trials: int = 8, progress: Report | None = None) -> xr.Dataset:
     """Compare the largest eigenvalue of K, and its eigenvector's overlap with the labels, with the engine's outlier.
 
     Returns
     -------
-    Dataset over mu_mu: predicted position and alignment (nan below the threshold), measured ones with standard
-    errors; attributes edge and threshold (the smallest |mu|^2 with an outlier along the labels)
+    Dataset over strength: predicted position and alignment (nan below the threshold); over mu_mu, a part of these
+    |mu|^2: measured ones with standard errors; attributes edge and threshold (the smallest |mu|^2 with an outlier
+    along the labels)
     """
     f, c = Nonlinearity("tanh(x)"), 0.5
     values = {
@@ -127,12 +131,14 @@ def outliers(n: int = 800, trials: int = 4, progress: Report | None = None) -> x
     }
     edge = max(spectrum_edges(kernel_equivalent(), Z, {**values, SIZE: 1}))
     strengths = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0])
-    predicted, alignment = np.full((2, len(strengths)), np.nan)
+    fine = np.unique([*strengths, *np.linspace(0.75, 4, 27)])
+    predicted, alignment = np.full((2, len(fine)), np.nan)
+    for k, r in enumerate(fine):
+        there = _outlier(values, edge, float(r))
+        if there is not None:
+            predicted[k], alignment[k] = there
     measured = np.empty((2, len(strengths), trials))
     for k, r in enumerate(strengths):
-        found = _outlier(values, edge, float(r))
-        if found is not None:
-            predicted[k], alignment[k] = found
         law = token_model(n, round(c * n), (r, 0, 0, 0, 0, 0), (None, None, None), None, "gaussian")
         for trial in range(trials):
             tokens = law.draw(child_seed(np.random.SeedSequence(SEED), k, trial))
@@ -143,15 +149,18 @@ def outliers(n: int = 800, trials: int = 4, progress: Report | None = None) -> x
     mean, error = measured.mean(axis=2), measured.std(axis=2, ddof=1) / np.sqrt(trials)
     return xr.Dataset(
         {
-            "position": ("mu_mu", predicted),
-            "alignment": ("mu_mu", alignment),
+            "position": ("strength", predicted),
+            "alignment": ("strength", alignment),
             "largest": ("mu_mu", mean[0]),
             "largest_error": ("mu_mu", error[0]),
             "overlap": ("mu_mu", mean[1]),
             "overlap_error": ("mu_mu", error[1]),
         },
-        {"mu_mu": strengths},
+        {"mu_mu": strengths, "strength": fine},
         {
+            "c": c,
+            "n": n,
+            "trials": trials,
             "edge": edge,
             "threshold": _threshold(values, edge),
             "description": f"largest eigenvalue of K, tanh, c = {c:g}, n = {n}, no weights, {trials} trials",
