@@ -15,20 +15,19 @@ from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
-from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.solvers.attention_derivatives import grid_derivative, point_derivative
 from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
-from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
 from hermite_rmt.theory.centred import energy, linear_part, read_centred, require_digits
-from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
 
 if TYPE_CHECKING:
     from hermite_rmt.equivalents.system import EquationSystem
     from hermite_rmt.simulation.estimate import Estimate
+    from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
+    from hermite_rmt.theory.equivalent import DeterministicEquivalent
 
 CITATIONS = (
     "Liao, Liu, Hou, Zou, Ling, arXiv 2506.18656: Proposition 1 and Theorem 1",
@@ -45,6 +44,8 @@ def equivalent() -> DeterministicEquivalent:
     K = a_1 X^T (I + w_K w_Q^T) X/p + kappa I + sqrt(eta/c) W, eta = nu - a_1^2, kappa = diagonal + skip - a_1.
     `trace` is Proposition 1, `quadratic_form` with y on both sides is q of Theorem 1.
     """
+    from hermite_rmt.theory.equivalent import deterministic_equivalent
+
     n, p = dimensions("n p")
     c, gamma = sympy.symbols("c gamma", positive=True)
     a1, kappa = sympy.symbols("a1 kappa", real=True)
@@ -183,6 +184,8 @@ class Attention(Model):
         ValueError
             If the model was made from a1 and nu alone, or an argument is outside its domain.
         """
+        from hermite_rmt.simulation.attention import simulate_attention  # SciPy's linear algebra, not needed before
+
         if self.nonlinearity is None:
             raise ValueError(
                 "f: got none, the model was made from a1 and nu; allowed: simulating needs a nonlinearity f"
@@ -208,6 +211,8 @@ class Attention(Model):
 
     def spectrum(self, c: Any) -> AttentionSpectrum:
         """Return the limiting spectra of A^T A/n and of K at one aspect ratio; see `AttentionSpectrum`."""
+        from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
+
         return AttentionSpectrum(self, c)
 
     def describe(self) -> dict[str, str]:

@@ -17,14 +17,13 @@ from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.equivalents.ensembles import Gaussian, Vector, dimensions
-from hermite_rmt.simulation.linear_regression import simulate_linear_regression
-from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import Model, converged, one_number
 from hermite_rmt.theory.overlaps import read_norm
 
 if TYPE_CHECKING:
     from hermite_rmt.equivalents.system import EquationSystem
     from hermite_rmt.simulation.estimate import Estimate
+    from hermite_rmt.theory.equivalent import DeterministicEquivalent
 
 C, GAMMA, MU_MU = sympy.symbols("c gamma mu_mu", positive=True)
 
@@ -32,6 +31,8 @@ C, GAMMA, MU_MU = sympy.symbols("c gamma mu_mu", positive=True)
 @cache
 def equivalent() -> DeterministicEquivalent:
     """Return the engine's deterministic equivalent of Q = (X^T X/n + gamma I)^-1, X = Z + mu y^T."""
+    from hermite_rmt.theory.equivalent import deterministic_equivalent
+
     n, p = dimensions("n p")
     y, mu = Vector("y", n, norm="sqrt"), Vector("mu", p)
     X = Gaussian("Z", p, n) + mu * y.T
@@ -121,6 +122,8 @@ class LinearRegression(Model):
         mu: Any = None,
     ) -> Estimate | list[Estimate]:
         """Simulate the finite model: as `Attention.simulate`; the same `rng` draws the same tokens."""
+        from hermite_rmt.simulation.linear_regression import simulate_linear_regression
+
         gammas = Parameter(gamma, "gamma").require_positive()
         estimates = simulate_linear_regression(
             one_number(self._mu_mu),
