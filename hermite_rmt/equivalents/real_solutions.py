@@ -59,13 +59,13 @@ def real_solutions(
     if not quotient.monomials:
         return ()
     points = quotient.representation()
-    roots_at = [cleared.unknowns.index(root) for root in cleared.roots]
-    solutions = [
-        {symbol: _coordinate(points, i, t) for i, symbol in enumerate(unknowns)}
+    found = [
+        {symbol: _coordinate(points, i, t) for i, symbol in enumerate(cleared.unknowns)}
         for t, _ in real_roots(points.eliminant)
-        if all(_sign(points, i, t) >= 0 for i in roots_at)
     ]
-    return tuple(sorted(solutions, key=lambda found: [found[symbol].mpf(_ORDER_BITS) for symbol in unknowns]))
+    kept = [solution for solution in found if all(solution[root].mpf(_ORDER_BITS) >= 0 for root in cleared.roots)]
+    kept.sort(key=lambda solution: [solution[symbol].mpf(_ORDER_BITS) for symbol in unknowns])
+    return tuple({symbol: solution[symbol] for symbol in unknowns} for solution in kept)
 
 
 class _Cleared:
@@ -116,37 +116,23 @@ class _Cleared:
         return self.unknowns[-1]
 
 
-def _sign(points: Representation, index: int, t: Real) -> int:
-    """Return the sign of a coordinate at a real root t of the eliminant, by exact steps."""
-    return _sign_at(points.numerators[index], t) * _sign_at(points.denominator, t)
-
-
-def _sign_at(polynomial: sympy.Poly, t: Real) -> int:
-    """Return the sign of a polynomial at a rational number or a root of an irreducible polynomial."""
-    if not isinstance(t, IsolatedReal):
-        return int(sympy.sign(polynomial.eval(sympy.Rational(t.rational))))
-    if polynomial.rem(sympy.Poly(t.isolated[0], T)).is_zero:
-        return 0
-    precision = 8
-    while True:
-        low, high = map(sympy.Rational, t.bounds(precision))
-        if not polynomial.count_roots(low, high):
-            return int(sympy.sign(polynomial.eval(low)))
-        precision *= 2
-
-
 def _coordinate(points: Representation, index: int, t: Real) -> Real:
-    numerator = points.numerators[index]
-    if t.rational is not None:
+    """Return a coordinate of the point at a real root t of the eliminant: as a rational number where it is one."""
+    if not isinstance(t, IsolatedReal):
         at = sympy.Rational(t.rational)
-        value = numerator.eval(at) / points.denominator.eval(at)
-        return RationalReal(Fraction(int(value.p), int(value.q)))
-    if not _sign(points, index, t):
-        return RationalReal(Fraction(0))
-    kernel = Kernel([T], [numerator.as_expr() / points.denominator.as_expr()])
-    return ComputedReal(partial(_quotient, kernel, t), f"({kernel.expressions[0]}) at {t.text}")
+        return _rational(points.numerators[index].eval(at) / points.denominator.eval(at))
+    minimal = sympy.Poly(t.isolated[0], T)
+    value = (points.numerators[index] * points.denominator.invert(minimal)).rem(minimal)
+    if value.degree() < 1:
+        return _rational(value.as_expr())
+    kernel = Kernel([T], [value.as_expr()])
+    return ComputedReal(partial(_evaluate, kernel, t), f"{value.as_expr()} at {t.text}")
 
 
-def _quotient(kernel: Kernel, t: Real, digits: int) -> Any:
+def _rational(value: sympy.Rational) -> Real:
+    return RationalReal(Fraction(int(value.p), int(value.q)))
+
+
+def _evaluate(kernel: Kernel, t: Real, digits: int) -> Any:
     (value,) = evaluate(kernel, [t], digits)
     return value

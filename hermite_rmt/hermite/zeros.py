@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import sympy
 from sympy.polys.rootoftools import ComplexRootOf
 
 from hermite_rmt.codegen import Kernel
+from hermite_rmt.codegen.bracket import bracketed_root
 from hermite_rmt.codegen.roots import AlgebraicReal
-from hermite_rmt.core.contexts import local_context
-from hermite_rmt.core.numbers import ComputedReal, Real, SymbolicReal, read_real
+from hermite_rmt.core.numbers import Real, SymbolicReal, read_real
 from hermite_rmt.hermite.integrand import X
 
 _SAME = 250  # two points that agree to this many bits are one point
 _SAME_BITS = _SAME + 50  # the precision in which they are compared
 _GRID = 8191
-_HALVINGS = 20  # of an interval before the secant method is tried on it
+_DECADES, _POINTS_A_DECADE = 20, 8  # of the points that approach 0
 MOST_ZEROS = 20_000
 
 
@@ -28,7 +27,7 @@ def real_zeros(expression: sympy.Expr, lower: float, upper: float) -> list[Real]
     """Return the real zeros of `expression` (in `X`) in [lower, upper], in increasing order, each once.
 
     Polynomials, and compositions of invertible or periodic functions with them, are solved exactly. Others are
-    searched for on a fine grid, and bisected to any precision asked later.
+    searched for on a fine grid, and bisected to any precision asked later; poles where signs change are among them.
 
     Raises
     ------
@@ -221,11 +220,12 @@ def _real(value: sympy.Expr) -> Real | None:
 
 
 def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
-    grid = np.linspace(lower, upper, _GRID)
+    grid = _grid(lower, upper)
     found: list[Real] = []
     values = Kernel([X], [expression]).double(grid)[0]
-    for index in np.flatnonzero(values[:-1] * values[1:] < 0):
-        found.append(_bisected(expression, float(grid[index]), float(grid[index + 1])))
+    signs = np.sign(values)  # products of values may overflow, or vanish
+    for index in np.flatnonzero(signs[:-1] * signs[1:] < 0):
+        found.append(bracketed_root(expression, X, float(grid[index]), float(grid[index + 1])))
     found += _grid_zeros(expression, grid, values)
     # a zero without a change of sign is a zero of the derivative
     size = np.abs(values)
@@ -237,7 +237,7 @@ def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
             left, right = float(grid[index - 1]), float(grid[index + 1])
             first, last = ends.double(np.array([left, right]))[0]
             if first * last < 0:
-                point = _bisected(slope, left, right)
+                point = bracketed_root(slope, X, left, right)
                 value = Kernel([X], [expression]).multiprecision(400)(point.mpf(400))[0]
                 if abs(value) <= 2.0**-200 * float(size[index - 1] + size[index + 1]):
                     found.append(point)
@@ -251,6 +251,15 @@ def _slope(expression: sympy.Expr) -> sympy.Expr:
     )
 
 
+def _grid(lower: float, upper: float) -> np.ndarray:
+    """Return equally spaced points, and between those around 0 points that approach it: zeros of a tiny scale."""
+    grid = np.linspace(lower, upper, _GRID)
+    spacing = grid[1] - grid[0]
+    towards = spacing * 10.0 ** np.linspace(-_DECADES, 0, _POINTS_A_DECADE * _DECADES, endpoint=False)
+    near = np.concatenate([-towards, towards])
+    return np.union1d(grid, near[(near > lower) & (near < upper)])
+
+
 def _grid_zeros(expression: sympy.Expr, grid: np.ndarray, values: np.ndarray) -> list[Real]:
     """Return the zeros at points of the grid; of a run of them only the change of sign it may hide.
 
@@ -262,55 +271,11 @@ def _grid_zeros(expression: sympy.Expr, grid: np.ndarray, values: np.ndarray) ->
     for run in np.split(zeros, np.flatnonzero(np.diff(zeros) > 1) + 1):
         if len(run) == 1:
             found.append(read_real(float(grid[run[0]]), "breakpoint"))
-        elif len(run) and run[0] > 0 and run[-1] < len(grid) - 1 and values[run[0] - 1] * values[run[-1] + 1] < 0:
-            found.append(_bisected(expression, float(grid[run[0] - 1]), float(grid[run[-1] + 1])))
+        elif (
+            len(run)
+            and run[0] > 0
+            and run[-1] < len(grid) - 1
+            and np.sign(values[run[0] - 1]) * np.sign(values[run[-1] + 1]) < 0
+        ):
+            found.append(bracketed_root(expression, X, float(grid[run[0] - 1]), float(grid[run[-1] + 1])))
     return found
-
-
-def _bisected(expression: sympy.Expr, left: float, right: float) -> ComputedReal:
-    kernel = Kernel([X], [expression])
-
-    def evaluate(digits: int) -> object:
-        precision = math.ceil(digits * math.log2(10)) + 10
-        context = local_context(precision + 20)
-        function = kernel.multiprecision(precision + 20)
-        low, high = context.mpf(left), context.mpf(right)
-        sign = context.sign(function(low)[0])
-        halvings = _HALVINGS
-        while high - low > context.ldexp(abs(low) + abs(high), -precision):
-            middle = (low + high) / 2
-            if halvings == 0:
-                # the secant's point, where the signs beside it prove it
-                point = _secant(function, low, high, precision)
-                margin = context.ldexp(abs(point), -precision)
-                below, above = point - margin, point + margin
-                if low < below and above < high:
-                    signs = [context.sign(function(end)[0]) for end in (below, above)]
-                    if signs == [sign, -sign]:
-                        return point
-                halvings = _HALVINGS
-            halvings -= 1
-            if context.sign(function(middle)[0]) == sign:
-                low = middle
-            else:
-                high = middle
-        return (low + high) / 2
-
-    return ComputedReal(evaluate, f"zero of {sympy.srepr(expression)} in [{left!r}, {right!r}]")
-
-
-def _secant(function: Callable[[Any], tuple[Any, ...]], low: Any, high: Any, precision: int) -> Any:
-    """Return what the secant method leads to: a guess, `low` where it leaves the interval."""
-    before, point = low, high
-    first, second = function(before)[0], function(point)[0]
-    for _ in range(2 * precision.bit_length() + 10):
-        if first == second:
-            break
-        step = second * (point - before) / (second - first)
-        before, first, point = point, second, point - step
-        if not low < point < high:
-            return low
-        if abs(step) <= point.context.ldexp(abs(point), -precision - 4):
-            break
-        second = function(point)[0]
-    return point
