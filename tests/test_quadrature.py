@@ -183,6 +183,103 @@ def test_callable_with_digits_finds_its_kink():
     assert all(close(a, b, 24) for a, b in zip(coefficients(given_point, 1, 25), exact, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("f", "error"),
+    [
+        (lambda t: {}[t], KeyError),
+        (lambda t: t if t < 2 else [][1], IndexError),
+        (lambda t: math.tanh(t, 1), TypeError),
+        (lambda t: 1 / (t - t), ZeroDivisionError),
+        (lambda t: None, TypeError),
+    ],
+)
+@pytest.mark.parametrize("digits", [None, 20])
+def test_what_a_callable_raises_is_said_with_the_place(f, error, digits):
+    with pytest.raises(ValueError, match=r"^<lambda>: .*(at x = |f\()-?\d") as refused:
+        coefficients(Integrand.of_callable(f), 1, digits)
+    assert isinstance(refused.value.__cause__, error)
+
+
+def test_a_complex_callable_is_named_so():
+    with pytest.raises(ValueError, match=r"f is complex, f\(-"):
+        coefficients(Integrand.of_callable(lambda t: t**0.5), 0)
+
+
+ROOT = 2**-0.25 * math.gamma(0.25) / math.sqrt(math.pi)  # E |xi|^(-1/2)
+
+
+@pytest.mark.parametrize("f", [lambda t: abs(t) ** -0.25, lambda t: math.pow(abs(t), -0.25)])
+def test_energy_of_an_unbounded_callable(f):
+    assert energy(Integrand.of_callable(f)) == pytest.approx(ROOT, rel=2e-14)
+
+
+def test_singularity_off_zero_needs_more_than_doubles():
+    point = 0.3
+    exact = energy(of(sympy.Abs(X - R(point)) ** R(-1, 4)), 25)
+    speaks = Integrand.of_callable(lambda t: abs(t - point) ** -0.25, [point])
+    assert energy(speaks) == pytest.approx(float(exact), rel=1e-15)
+    assert close(energy(speaks, 20), exact, 20)
+    with pytest.raises(ValueError, match=r"near x = 0\.3: .*keep the digits of mpf"):
+        energy(Integrand.of_callable(lambda t: math.pow(abs(t - point), -0.25)))
+
+
+@pytest.mark.slow
+def test_singularity_off_zero_is_found_by_bisection_too():
+    exact = energy(of(sympy.Abs(X - R(0.3)) ** R(-1, 4)), 25)
+    f = Integrand.of_callable(lambda t: abs(t - 0.3) ** -0.25)
+    assert energy(f) == pytest.approx(float(exact), rel=1e-15)
+    assert close(energy(f, 20), exact, 20)
+
+
+@pytest.mark.parametrize("power", [1, 1.01, 2])
+def test_callables_that_grow_too_fast_at_a_point_are_refused(power):
+    with pytest.raises(ValueError, match="not integrable"):
+        coefficients(Integrand.of_callable(lambda t: abs(t) ** -power), 0)
+
+
+def _peak(width, exp):
+    return lambda t: exp(-(((t - 1.2345) / width) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("f", "points", "width"),
+    [
+        (_peak(1e-2, math.exp), None, 1e-2),
+        (_peak(1e-4, math.exp), None, 1e-4),
+        (_peak(1e-4, np.exp), None, 1e-4),
+        (_peak(1e-5, np.exp), None, 1e-5),
+        (_peak(1e-6, math.exp), ["1.2345"], 1e-6),
+        (_peak(1e-6, np.exp), ["1.2345"], 1e-6),
+    ],
+)
+def test_narrow_peaks_of_callables(f, points, width):
+    """They show between the nodes; where they are narrower than the probes' gaps, a breakpoint points at them."""
+    exact = width * math.exp(-(1.2345**2) / (2 + width**2)) / math.sqrt(2 + width**2)
+    noise = 1e-15 + 2e-16 / width  # rounding of t - 1.2345, in widths
+    assert coefficients(Integrand.of_callable(f, points), 1)[0] == pytest.approx(exact, rel=10 * noise)
+
+
+@pytest.mark.parametrize("base", [lambda t: 0.0, lambda t: t, math.tanh])
+def test_spikes_of_callables(base):
+    left, right = 0.5, 0.5003
+    f = Integrand.of_callable(lambda t: 1.0 if left < t < right else base(t))
+    cut = Integrand.of_callable(f.function, [left, right])
+    assert coefficients(f, 3) == pytest.approx(coefficients(cut, 3), abs=2e-15)
+    assert energy(f) == pytest.approx(energy(cut), abs=2e-15)
+    inside = (math.erf(right / math.sqrt(2)) - math.erf(left / math.sqrt(2))) / 2
+    assert energy(f) - energy(Integrand.of_callable(base)) > inside / 2
+
+
+@settings(max_examples=25)
+@given(st.floats(-3, 3), st.floats(-8, 0))
+def test_an_interval_above_the_probability_named_is_always_seen(left, log_width):
+    """`Probes`: a feature of a scalar callable with a Gaussian probability above 1.3e-4 is not missed."""
+    right = left + 10.0**log_width
+    inside = (math.erf(right / math.sqrt(2)) - math.erf(left / math.sqrt(2))) / 2
+    found = coefficients(Integrand.of_callable(lambda t: 1 if left < t < right else 0), 0)[0]
+    assert found == pytest.approx(inside, abs=1e-14) or (found == 0 and inside < 1.3e-4)
+
+
 @pytest.mark.parametrize("f", [np.tanh, math.tanh, mpmath.tanh, lambda t: float(t) ** 2 / 3])
 def test_callable_that_speaks_double_only_is_refused_digits(f):
     with pytest.raises(ValueError, match="double precision only"):
@@ -196,7 +293,7 @@ def test_step_function_does_not_pass_for_double_only():
 
 @pytest.mark.parametrize("f", [lambda t: 1 / t, lambda t: math.sqrt(t), lambda t: math.exp(t * t), np.log])
 def test_callables_without_expectation_are_refused(f):
-    with pytest.raises(ValueError, match=r"integrable|undefined|overflows|infinite"):
+    with pytest.raises(ValueError, match=r"integrable|math domain error|overflows|undefined"):
         coefficients(Integrand.of_callable(f), 0)
 
 

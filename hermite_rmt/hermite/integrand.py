@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,28 +105,60 @@ class Integrand:
         if self.expression is not None:
             return _real_part(self.kernel.double(points)[0])
         with np.errstate(all="ignore"):
-            if self._takes_arrays:
-                return _real_part(np.broadcast_to(self.function(points), points.shape))  # type: ignore[misc]
+            if self.takes_arrays:
+                try:
+                    return _real_part(np.broadcast_to(self.function(points), points.shape))  # type: ignore[misc]
+                except Exception:  # at which point? one by one it is said
+                    pass
             return np.array([self._scalar(point) for point in points.ravel().tolist()]).reshape(points.shape)
 
     def _scalar(self, point: float) -> float:
         assert self.function is not None
         try:
-            return float(self.function(point))
+            value = self.function(point)
         except OverflowError:
-            return float("inf")
-        except (ZeroDivisionError, TypeError, ValueError):
-            return float("nan")
+            return math.inf
+        except (ZeroDivisionError, ValueError):  # a pole, or outside the domain: `failure` tells
+            return math.nan
+        except Exception as error:
+            raise self._raised(error, point) from error
+        number = self._number(value, point)
+        return math.nan if number.imag else number.real
+
+    def _number(self, value: Any, point: Any) -> complex:
+        try:
+            return complex(value)
+        except OverflowError:
+            return complex(math.inf)
+        except Exception as error:
+            raise ValueError(f"{self.name}: f({_shown(point)}) = {value!r} is no number") from error
+
+    def _raised(self, error: Exception, point: Any) -> ValueError:
+        return ValueError(f"{self.name}: f raises {type(error).__name__} at x = {_shown(point)}: {error}")
+
+    def failure(self, point: Any) -> tuple[str, Exception | None]:
+        """Return why a callable has no real value at a point, in words, and the exception it raises, if it does."""
+        assert self.function is not None
+        try:
+            with np.errstate(all="ignore"):
+                number = self._number(self.function(point), point)
+        except Exception as error:
+            return f"f raises {type(error).__name__} there, f({_shown(point)}): {error}", error
+        if number.imag:
+            return f"f is complex, f({_shown(point)}) = {number:.6g}", None
+        return (f"f is undefined, f({_shown(point)}) = {number.real}" if math.isnan(number.real) else ""), None
 
     @cached_property
-    def _takes_arrays(self) -> bool:
+    def takes_arrays(self) -> bool:
+        """Whether a callable evaluates arrays, to the same values as one by one."""
         assert self.function is not None
         points = np.array([float(text) for text in _PROBES])
-        try:
-            together = np.asarray(self.function(points), dtype=float)
-        except Exception:
-            return False
-        one_by_one = np.array([self._scalar(point) for point in points.tolist()])
+        with np.errstate(all="ignore"):
+            try:
+                together = np.asarray(self.function(points), dtype=float)
+            except Exception:
+                return False
+            one_by_one = np.array([self._scalar(point) for point in points.tolist()])
         return together.shape in (points.shape, ()) and bool(
             np.allclose(together, one_by_one, rtol=1e-13, atol=0, equal_nan=True)
         )
@@ -134,7 +167,12 @@ class Integrand:
         """Return f as a function of one mpf (of any context) that works in the local context of `precision` bits.
 
         The value is an mpf, or an mpc where f is complex; callables are trusted to keep the precision of their
-        argument (`speaks_multiprecision` tells).
+        argument (`speaks_multiprecision` tells); where they overflow or divide by 0 the value is inf or nan.
+
+        Raises
+        ------
+        ValueError
+            When it is called, if a callable raises; from its exception, with the point.
         """
         context = local_context(precision)
         if self.expression is not None:
@@ -142,7 +180,19 @@ class Integrand:
             return lambda point: compiled(point)[0]
         function = self.function
         assert function is not None
-        return lambda point: context.convert(function(context.convert(point)))
+
+        def evaluate(point: Any) -> Any:
+            x = context.convert(point)
+            try:
+                return context.convert(function(x))
+            except OverflowError:
+                return context.inf
+            except (ZeroDivisionError, ValueError):
+                return context.nan
+            except Exception as error:
+                raise self._raised(error, x) from error
+
+        return evaluate
 
     @cached_property
     def speaks_multiprecision(self) -> bool:
@@ -160,6 +210,7 @@ class Integrand:
             try:
                 here, near, far = (evaluate(point + context.mpf(2) ** shift) for shift in (-300, -90, -20))
             except Exception:
+                self.double(float(text))  # an f that raises whatever it is given says so
                 return False
             if here == near and here != far:
                 return False
@@ -195,6 +246,10 @@ def _points(values: Iterable[Any] | None) -> tuple[Real, ...] | None:
         return None
     points = {point.text: point for point in (read_real(value, "breakpoints") for value in values)}
     return tuple(sorted(points.values(), key=lambda point: point.mpf(200)))
+
+
+def _shown(point: Any) -> str:
+    return f"{float(point):.10g}"
 
 
 def _real_part(values: Any) -> np.ndarray:

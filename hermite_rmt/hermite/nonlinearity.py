@@ -40,7 +40,8 @@ class Nonlinearity:
     variable : SymPy symbol or name, optional
         The variable, where the expression has symbolic parameters too.
     breakpoints : numbers, optional
-        Where f has kinks or jumps, if the package should not look for them itself.
+        Where f has kinks or jumps, if the package should not look for them itself; a callable is looked at on all
+        scales around them, which finds peaks narrower than a Gaussian probability of 1e-4.
     name : str, optional
         What messages, tables and figures call f.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits, read_digits
+from hermite_rmt.hermite.adaptive import UnresolvedError
 from hermite_rmt.hermite.callables import CallablePieces, SampledSymmetry, digits_coefficients, double_coefficients
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.pieces import Pieces
@@ -95,7 +96,15 @@ def _computed(integrand: Integrand, degrees: range, digits: int | None) -> list[
 def _of_callable(integrand: Integrand, degrees: range, digits: int | None) -> list[Any]:
     order = degrees[-1]
     if digits is None:
-        return list(double_coefficients(integrand, order))[degrees[0] :]
+        try:
+            return list(double_coefficients(integrand, order))[degrees[0] :]
+        except UnresolvedError as error:
+            if not integrand.speaks_multiprecision:
+                raise ValueError(
+                    f"{error}; f would have to keep the digits of mpf arguments, or be given as an expression"
+                ) from error
+            # mpf arguments come closer to a singularity than doubles
+            return [float(value) for value in _of_callable(integrand, degrees, DOUBLE_DIGITS + 1)]
     if not integrand.speaks_multiprecision:
         raise ValueError(
             f"digits: got {digits} for {integrand.name}, a callable that works in double precision only (it does not "

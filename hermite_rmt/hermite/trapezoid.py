@@ -167,7 +167,7 @@ class Plan:
                 found = _sizes(panel.samples([(sign * p, _COARSE) for p in block], 64), self.order)
                 sizes |= {sign * p: size for p, size in zip(block, found, strict=True)}
                 far += 2 * _COARSE
-                quiet = max(found) < max(sizes.values()) - self.precision - 40
+                quiet = max(found) <= max(_NOTHING, max(sizes.values()) - self.precision - 40)
                 if far > panel.farthest(sign, self.precision) * _COARSE and not quiet:
                     raise ValueError(
                         f"{self.name}: f is not integrable at x = {panel.end(sign)}: it grows too fast there"
