@@ -22,7 +22,7 @@ from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 
-SIZES: Mapping[int, int] = {128: 1024, 256: 512, 512: 256, 1024: 96, 2048: 48}  # trials at each n
+SIZES: Mapping[int, int] = {128: 1024, 256: 512, 512: 256, 1024: 96, 2048: 24}  # trials at each n
 RATIO, GAMMA, SEED = 0.5, 0.1, 45
 
 
