@@ -37,13 +37,13 @@ Maker = Callable[[Watch], Drawn]
 
 def claim_noise(watch: Watch = unwatched) -> Drawn:
     """Draw claim a: where attention's error on pure noise exceeds linear regression's."""
-    return _drawn(draw_claims.noise_figure, noise.phase(81, [0.5]), watch, "claim a")
+    return _drawn(draw_claims.noise_figure, noise.phase(61, [0.5]), watch, "claim a")
 
 
 def claim_reversal(watch: Watch = unwatched) -> Drawn:
     """Draw claim b: where attention with aligned weights is better than linear regression."""
     with watch("claim b"):
-        data = alignment.reversal(41)
+        data = alignment.reversal(31)
     data = data.sel(fraction=[0.6], gamma=[0.1, 1.0], strength=list(draw_claims.STRENGTH_LINES))
     return Drawn(draw_claims.reversal_figure(data), {"reversal": data})
 
@@ -62,7 +62,7 @@ def claim_dimension(watch: Watch = unwatched) -> Drawn:
 
 def claim_best(watch: Watch = unwatched) -> Drawn:
     """Draw claim e: the linear fraction with the smallest error."""
-    return _drawn(draw_claims.best_figure, linearity.best(61), watch, "claim e")
+    return _drawn(draw_claims.best_figure, linearity.best(51), watch, "claim e")
 
 
 def claim_sweep(watch: Watch = unwatched) -> Drawn:
