@@ -13,6 +13,7 @@ from sympy.polys.rootoftools import ComplexRootOf
 from hermite_rmt.codegen import Kernel
 from hermite_rmt.codegen.bracket import bracketed_root
 from hermite_rmt.codegen.roots import AlgebraicReal
+from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real, SymbolicReal, read_real
 from hermite_rmt.hermite.integrand import X
 
@@ -20,6 +21,7 @@ _SAME = 250  # two points that agree to this many bits are one point
 _SAME_BITS = _SAME + 50  # the precision in which they are compared
 _GRID = 8191
 _DECADES, _POINTS_A_DECADE = 20, 8  # of the points that approach 0
+_NEAR_BITS = 400  # of the values at these points
 MOST_ZEROS = 20_000
 
 
@@ -222,7 +224,7 @@ def _real(value: sympy.Expr) -> Real | None:
 def _searched(expression: sympy.Expr, lower: float, upper: float) -> list[Real]:
     grid = _grid(lower, upper)
     found: list[Real] = []
-    values = Kernel([X], [expression]).double(grid)[0]
+    values = _values(expression, grid)
     signs = np.sign(values)  # products of values may overflow, or vanish
     for index in np.flatnonzero(signs[:-1] * signs[1:] < 0):
         found.append(bracketed_root(expression, X, float(grid[index]), float(grid[index + 1])))
@@ -258,6 +260,22 @@ def _grid(lower: float, upper: float) -> np.ndarray:
     towards = spacing * 10.0 ** np.linspace(-_DECADES, 0, _POINTS_A_DECADE * _DECADES, endpoint=False)
     near = np.concatenate([-towards, towards])
     return np.union1d(grid, near[(near > lower) & (near < upper)])
+
+
+def _values(expression: sympy.Expr, grid: np.ndarray) -> np.ndarray:
+    """Return the values in double precision, close to 0 from more bits: there exp(x) - 1 - x is rounding errors."""
+    kernel = Kernel([X], [expression])
+    values = np.array(kernel.double(grid)[0])
+    exact = kernel.multiprecision(_NEAR_BITS)
+    context = local_context(_NEAR_BITS)
+    for index in np.flatnonzero(np.abs(grid) < (grid[-1] - grid[-2]) / 2):
+        try:
+            value = context.convert(exact(context.mpf(grid[index]))[0])
+        except (ZeroDivisionError, ValueError):
+            continue
+        if isinstance(value, context.mpf):
+            values[index] = float(value) or float(context.sign(value)) * np.nextafter(0, 1)
+    return values
 
 
 def _grid_zeros(expression: sympy.Expr, grid: np.ndarray, values: np.ndarray) -> list[Real]:
