@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
 import hermite_rmt as hr
 from hermite_rmt.figures import save
@@ -19,6 +20,7 @@ from hermite_rmt.figures.drawn import unwatched
 from hermite_rmt.figures.gallery import GALLERY
 from hermite_rmt.hermite.catalogue import markdown
 
+LOGGER = logging.getLogger(__name__)
 QUICK_FIGURES = ("crossings", "spectrum")
 # Where figures that take minutes to make are kept, with their data
 STORED = ("_static/demo", "evidence/figures")
@@ -89,40 +91,26 @@ def gallery(folder: Path) -> str:
 
 
 def gallery_entry(folder: Path, name: str, caption: str) -> str:
-    """Return one figure of the gallery.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it is not stored, and not quickly made either.
-    """
-    figure = next((path for place in STORED if (path := folder.parent / place / f"{name}.png").exists()), None)
+    """Return one figure of the gallery; a quick one that is not there yet is made, a missing one is a warning."""
+    root = folder.parent
+    places = [*(root / place for place in STORED), folder / "gallery"]
+    figure = next((path for place in places if (path := place / f"{name}.png").exists()), None)
+    if figure is None and name in QUICK_FIGURES:
+        figure = GALLERY[name](unwatched).save(folder / "gallery", name)[0]
+    shown = caption.strip().splitlines()[0].removeprefix("Draw ")
+    parts = [f"## {name}", f"{shown[0].upper()}{shown[1:]}", f"    hermite-rmt figures {name}"]
     if figure is None:
-        if name not in QUICK_FIGURES:
-            raise FileNotFoundError(
-                f"{name}.png is in none of {', '.join(STORED)}: make it with hermite-rmt figures {name}"
-            )
-        figure = folder / "gallery" / f"{name}.png"
-        if not figure.exists():
-            GALLERY[name](unwatched).save(figure.parent, name)
+        LOGGER.warning("%s.png is in none of %s: hermite-rmt figures %s makes it", name, ", ".join(STORED), name)
+        return "\n\n".join(parts)
     others = {other for other in GALLERY if other != name and other.startswith(f"{name}_")}
     tables = [
         path
-        for path in sorted((figure.parent).glob(f"{name}_*.csv"))
+        for path in sorted(figure.parent.glob(f"{name}_*.csv"))
         if not any(path.name.startswith(f"{other}_") for other in others)
     ]
-    root = folder.parent
     data = ", ".join(f"{{download}}`{path.stem} </{path.relative_to(root)}>`" for path in tables)
-    shown = caption.strip().splitlines()[0].removeprefix("Draw ")
-    return "\n\n".join(
-        [
-            f"## {name}",
-            f"{shown[0].upper()}{shown[1:]}",
-            f"![{caption.splitlines()[0]}](/{figure.relative_to(root)})",
-            f"    hermite-rmt figures {name}",
-            f"Data: {data}.",
-        ]
-    )
+    picture = f"![{caption.splitlines()[0]}](/{figure.relative_to(root)})"
+    return "\n\n".join([*parts[:2], picture, parts[2], f"Data: {data}."])
 
 
 PAGES: dict[str, Callable[[Path], str]] = {
