@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 import hermite_rmt as hr
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.simulation.spectra import gram_eigenvalues, kernel_eigenvalues
 from hermite_rmt.simulation.tokens import token_model
+from hermite_rmt.theory.bulk_edges import spectrum_edges
 
 CASES = [("0.6", "0.5", "0.5", 0), ("-0.6", "0.9", 2, "0.3"), (0, 1, 3, 0)]
 
@@ -37,6 +40,45 @@ def test_densities_have_the_moments_of_the_engine(a1: Any, nu: Any, c: Any, diag
     x, weights = between(-20.0, 20.0, 40000)
     kernel = [np.sum(spectrum.kernel_density(x) * x**k * weights) for k in range(4)]
     assert kernel == pytest.approx([float(v) for v in spectrum.moments(3, of="kernel")], rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize(("a1", "nu", "c", "diagonal"), [*CASES, (1, 1, "1/4", 0), (1, "1.0001", "1/10", "0.3")])
+def test_kernel_edges_against_the_discriminant(a1: Any, nu: Any, c: Any, diagonal: Any) -> None:
+    """Critical points of the inverse transform here, the engine's polynomial and its branch there."""
+    spectrum = hr.Attention(a1=a1, nu=nu, diagonal=diagonal).spectrum(c)
+    edges = spectrum.kernel_edges(digits=30)
+    n, p = hr.dimensions("n p")
+    exact = [sympy.Rational(str(value)) for value in (a1, nu, c, diagonal)]
+    slope, energy, ratio, shift = exact
+    Z, W, z = hr.Gaussian("Z", p, n), hr.GOE("W", n), sympy.Symbol("z")
+    sigma2, constant = (energy - slope**2) / ratio, shift - slope
+    K = slope * Z.T * Z / p + sympy.sqrt(sigma2) * W + (constant - z) * sympy.Identity(n)
+    right = spectrum_edges(hr.deterministic_equivalent(K.inv(), ratios={p: ratio * n}), z, {}, digits=30)
+    assert [str(edge) for edge in edges] == [str(edge) for edge in right]
+    middles = (np.array(edges[1:], dtype=float) + np.array(edges[:-1], dtype=float)) / 2
+    assert (spectrum.kernel_density(middles) > 0).tolist() == [k % 2 == 0 for k in range(len(middles))]
+
+
+def test_merging_edges_of_the_kernel() -> None:
+    """a_1 = 1, c = 1/8: x'(h) has a double root at h = 1/4 where nu = 2."""
+    tiny = Fraction(1, 10**30)
+    open_gap, closed, merged = (
+        hr.Attention(a1=1, nu=nu).spectrum("1/8").kernel_edges(digits=60) for nu in (2 - tiny, 2, 2 + tiny)
+    )
+    assert len(open_gap) == 4
+    assert len(closed) == len(merged) == 2
+    # the gap is of order (2 - nu)^(3/2)
+    assert 0 < open_gap[2] - open_gap[1] < 1e-40
+    assert abs(open_gap[1] - 4) < 1e-28  # x(1/4) = 4 - 1 + 8/4 + (1/8)/(1/8 - 1/4)
+
+
+def test_kernel_edges_of_numbers_given_by_procedures() -> None:
+    spectrum = hr.Attention(hr.Nonlinearity("tanh(x)")).spectrum("1/2")
+    short, long = spectrum.kernel_edges(digits=20), spectrum.kernel_edges(digits=40)
+    assert [str(a) for a in short] == [
+        str(b)[: len(str(a)) - 1] + str(a)[-1] for a, b in zip(short, long, strict=True)
+    ]
+    assert abs(short[0] - long[0]) < 1e-19
 
 
 def test_histograms_of_a_finite_matrix() -> None:

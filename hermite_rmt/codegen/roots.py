@@ -1,17 +1,18 @@
-"""Real roots of rational polynomials to any precision, with multiplicities, proved by a change of sign in exact
-arithmetic."""
+"""Real roots of rational polynomials to any digits, with multiplicities: a change of sign in exact arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
 import sympy
 from sympy.polys.rootoftools import ComplexRootOf
 
+from hermite_rmt.codegen.evaluation import evaluate
+from hermite_rmt.codegen.kernel import Kernel
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real
@@ -66,12 +67,55 @@ def real_roots(polynomial: sympy.Poly) -> list[tuple[Real, int]]:
             found.append((RationalReal(-constant / slope), multiplicity))
         else:
             found += [(IsolatedReal(isolated), multiplicity) for isolated in _isolated(factor)]
+    order = increasing([root for root, _ in found])  # factors have no root in common
+    return sorted(found, key=lambda entry: order.index(entry[0]))
+
+
+def increasing(values: Sequence[Real]) -> list[Real]:
+    """Return numbers in increasing order, with as many bits as it takes; no two of them may be equal."""
     precision = _FIRST_BITS
-    while True:  # factors have no root in common, so enough bits tell their roots apart
-        found.sort(key=lambda entry: entry[0].mpf(precision))
-        if all(a.mpf(precision) < b.mpf(precision) for (a, _), (b, _) in pairwise(found)):
-            return found
+    while True:
+        ordered = sorted(values, key=lambda value: value.mpf(precision))
+        if all(a.mpf(precision) < b.mpf(precision) for a, b in pairwise(ordered)):
+            return ordered
         precision *= 2
+
+
+def value_at(numerator: sympy.Poly, denominator: sympy.Poly, root: Real) -> Real:
+    """Return the value of a quotient of rational polynomials at one of `real_roots`, exact where it is rational.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If the denominator vanishes there.
+
+    >>> x = sympy.Symbol("x")
+    >>> (_, _), (root, _) = real_roots(sympy.Poly(x**2 - 2, x))
+    >>> value_at(sympy.Poly(x**3, x), sympy.Poly(5 * x, x), root)
+    RationalReal(2/5)
+    """
+    if not isinstance(root, IsolatedReal):
+        at = sympy.Rational(root.rational)
+        if denominator.eval(at) == 0:
+            raise ZeroDivisionError(f"the denominator vanishes at {at}")
+        return _rational(numerator.eval(at) / denominator.eval(at))
+    minimal = sympy.Poly(root.isolated[0], numerator.gen)
+    if denominator.rem(minimal).is_zero:
+        raise ZeroDivisionError(f"the denominator vanishes at the {root.text}")
+    value = (numerator * denominator.invert(minimal)).rem(minimal)
+    if value.degree() < 1:
+        return _rational(value.as_expr())
+    kernel = Kernel([numerator.gen], [value.as_expr()])
+    return ComputedReal(partial(_evaluate, kernel, root), f"{value.as_expr()} at the {root.text}")
+
+
+def _rational(value: sympy.Rational) -> Real:
+    return RationalReal(Fraction(int(value.p), int(value.q)))
+
+
+def _evaluate(kernel: Kernel, root: Real, digits: int) -> Any:
+    (value,) = evaluate(kernel, [root], digits)
+    return value
 
 
 class IsolatedReal(ComputedReal):

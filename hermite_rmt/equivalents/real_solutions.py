@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import sympy
 
-from hermite_rmt.codegen import Kernel
-from hermite_rmt.codegen.evaluation import evaluate
-from hermite_rmt.codegen.roots import IsolatedReal, real_roots
-from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real
-from hermite_rmt.equivalents.quotient import Quotient, Representation, T
+from hermite_rmt.codegen.roots import real_roots, value_at
+from hermite_rmt.core.numbers import Real
+from hermite_rmt.equivalents.quotient import Quotient
 
 _ORDER_BITS = 200
 
@@ -60,7 +56,10 @@ def real_solutions(
         return ()
     points = quotient.representation()
     found = [
-        {symbol: _coordinate(points, i, t) for i, symbol in enumerate(cleared.unknowns)}
+        {
+            symbol: value_at(numerator, points.denominator, t)
+            for symbol, numerator in zip(cleared.unknowns, points.numerators, strict=True)
+        }
         for t, _ in real_roots(points.eliminant)
     ]
     kept = [solution for solution in found if all(solution[root].mpf(_ORDER_BITS) >= 0 for root in cleared.roots)]
@@ -114,25 +113,3 @@ class _Cleared:
     def _new(self, letter: str) -> sympy.Symbol:
         self.unknowns.append(sympy.Dummy(letter))
         return self.unknowns[-1]
-
-
-def _coordinate(points: Representation, index: int, t: Real) -> Real:
-    """Return a coordinate of the point at a real root t of the eliminant: as a rational number where it is one."""
-    if not isinstance(t, IsolatedReal):
-        at = sympy.Rational(t.rational)
-        return _rational(points.numerators[index].eval(at) / points.denominator.eval(at))
-    minimal = sympy.Poly(t.isolated[0], T)
-    value = (points.numerators[index] * points.denominator.invert(minimal)).rem(minimal)
-    if value.degree() < 1:
-        return _rational(value.as_expr())
-    kernel = Kernel([T], [value.as_expr()])
-    return ComputedReal(partial(_evaluate, kernel, t), f"{value.as_expr()} at {t.text}")
-
-
-def _rational(value: sympy.Rational) -> Real:
-    return RationalReal(Fraction(int(value.p), int(value.q)))
-
-
-def _evaluate(kernel: Kernel, t: Real, digits: int) -> Any:
-    (value,) = evaluate(kernel, [t], digits)
-    return value

@@ -15,6 +15,7 @@ from hermite_rmt.equivalents.ensembles import GOE, Gaussian, dimensions
 from hermite_rmt.solvers.attention_complex import spectral_density
 from hermite_rmt.solvers.attention_edges import spectral_edges
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
+from hermite_rmt.theory.kernel_edges import kernel_edges
 
 if TYPE_CHECKING:
     from hermite_rmt.theory.attention import Attention
@@ -110,6 +111,25 @@ class AttentionSpectrum:
         """
         count = read_digits(digits)
         found = spectral_edges(self._reals, count or DOUBLE_DIGITS)
+        return found if count else tuple(float(edge) for edge in found)
+
+    def kernel_edges(self, digits: int | None = None) -> tuple[Any, ...]:
+        """Return the edges of the spectrum of K, increasing: two, or four where a gap divides it.
+
+        Exact decisions at rational parameters (`kernel_edges`): edges about to merge keep their digits, and at a
+        double root, where a gap has just closed, there is no edge.
+
+        Raises
+        ------
+        ArithmeticError
+            If a parameter is given by a procedure, and whether two edges merge, or whether one is 0, cannot be told.
+
+        >>> from hermite_rmt import Attention
+        >>> AttentionSpectrum(Attention(a1=1, nu=2), c=4).kernel_edges(digits=20)
+        (mpf('-1.3105173185561841631'), mpf('1.5605173185561841631'))
+        """
+        count = read_digits(digits)
+        found = kernel_edges(self._reals, count or DOUBLE_DIGITS)
         return found if count else tuple(float(edge) for edge in found)
 
     def atom(self) -> float:
