@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hermite_rmt as hr
+from hermite_rmt.cli import BAD_INPUT, DONE, main
 from hermite_rmt.simulation.pretrained import PretrainedWeights
 from hermite_rmt.simulation.weights import identity_plus_low_rank
 from hermite_rmt.study.evidence import pretrained, pretrained_anatomy, pretrained_experiment
@@ -126,6 +130,60 @@ def test_choices_are_checked(model: PretrainedWeights) -> None:
         pretrained.pretrained(model, layers=[2])
     with pytest.raises(ValueError, match="head: got 3; allowed: 0 to 2"):
         pretrained.pretrained(model, heads=[3])
+
+
+@pytest.fixture(scope="module")
+def file(model: PretrainedWeights, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small model as a file of BERT layout."""
+    safetensors = pytest.importorskip("safetensors.numpy")
+    tensors = {"embeddings.word_embeddings.weight": np.random.default_rng(4).standard_normal((200, P))}
+    for layer in range(LAYERS):
+        for part, matrices in (("query", model.queries), ("key", model.keys)):
+            tensors[f"encoder.layer.{layer}.attention.self.{part}.weight"] = matrices[layer]
+    folder = tmp_path_factory.mktemp("model")
+    safetensors.save_file(tensors, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    return folder
+
+
+def test_one_command_makes_the_page(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["pretrained", str(file), "--layer", "1", "--head", "0,2", "--trials", "4", "--folder", str(tmp_path)]
+    assert main([*arguments, "--json"]) == DONE
+    record = json.loads(capsys.readouterr().out)
+    assert [part["holds"] for part in record["parts"][:3]] == [False, False, False]
+    names = {Path(path).name for path in record["files"]}
+    assert {Path(path) for path in record["files"]} == set(tmp_path.iterdir())
+    for figure in ("pretrained", "pretrained_anatomy", "pretrained_heads", "pretrained_copies", "pretrained_tokens"):
+        assert f"{figure}.png" in names
+    table = pd.read_csv(tmp_path / "pretrained_heads_simulated.csv")
+    assert sorted(set(table["head"])) == [0, 2]
+    assert len(table) == 2 * 2 * 3 * 3 * 2
+
+
+def test_the_command_in_words(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["pretrained", str(file), "--layer", "0", "--head", "none", "--trials", "4", "--no-tokens"]
+    assert main(arguments) == DONE
+    out = capsys.readouterr().out
+    assert "layout bert, 2 layers, 3 heads, 24 dimensions" in out
+    assert "fails: whole layers: Theorem 1 under Assumption 1" in out
+    assert "single heads" not in out
+
+
+def test_the_command_says_what_is_wrong(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments, message in (
+        ([str(tmp_path)], "path: got"),
+        ([str(file), "--head", "x"], "head: got 'x'; allowed: all, none, or numbers such as 0,3"),
+        ([str(file), "--head", "3"], "head: got 3; allowed: 0 to 2"),
+        ([str(file), "--layer", "7"], "layer: got 7; allowed: 0 to 1"),
+        ([str(file), "--trials", "1"], "trials"),
+    ):
+        assert main(["pretrained", *arguments]) == BAD_INPUT
+        assert message in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    assert main(["pretrained", str(file)]) == BAD_INPUT
+    assert "install hermite-rmt[pretrained]" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -267,6 +267,30 @@ def claims(
     return command.run(letters or [], model, simulate, as_json)
 
 
+@app.command(
+    epilog=_examples("pretrained path/to/model --folder figures", "pretrained path/to/model --layer 0 --head 3,7")
+)
+def pretrained(
+    model: Annotated[Path, typer.Argument(help="A safetensors file of GPT-2 or BERT layout, or its folder.")],
+    layers: Annotated[
+        list[int] | None, typer.Option("--layer", help="Layer to simulate, again for more; without, all.")
+    ] = None,
+    head: Annotated[
+        str, typer.Option("--head", help="Heads to simulate alone beside their sum: all, none, or 0,3.")
+    ] = "all",
+    trials: Annotated[int, typer.Option("--trials", min=4, help="Draws a cell (half for heads).")] = 8,
+    tokens: Annotated[bool, typer.Option("--tokens/--no-tokens", help="Real token embeddings too.")] = True,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", "--directory", help="Save figures and tables here.")
+    ] = None,
+    as_json: Json = False,
+) -> Any:
+    """Simulate attention with the weights of a pretrained model, beside Theorem 1 and the limit for these weights."""
+    from hermite_rmt.cli.commands import pretrained as command
+
+    return command.run(model, layers or [], head, trials, tokens, folder, as_json)
+
+
 @app.command(epilog=_examples("verify --json", "verify --full --folder verification --jobs 2"))
 def verify(
     full: Annotated[
