@@ -4,20 +4,27 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from engine_models import IDENTITY, RATIOS, W, Z, attention, c, gamma, n, p, point, z
+from engine_models import IDENTITY, RATIOS, W, X, Z, attention, c, gamma, mu, n, p, point, spiked_attention, y, z
 
+from hermite_rmt.codegen.ball import BallFunction
+from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.solution import Outcome, SolveError
 from hermite_rmt.equivalents.ensembles import GUE
 from hermite_rmt.equivalents.entrywise import entrywise, off_diagonal
+from hermite_rmt.hermite.nonlinearity import Nonlinearity
 from hermite_rmt.solvers.arithmetic import BallArithmetic
 from hermite_rmt.solvers.certified_system import enclose, prove
 from hermite_rmt.theory.attention import Attention
-from hermite_rmt.theory.engine.certifier import BRANCH_PROVED
+from hermite_rmt.theory.engine.certifier import BRANCH_PROVED, NO_CONGRUENCE
 from hermite_rmt.theory.equivalent import deterministic_equivalent
+from hermite_rmt.theory.multi_head import MultiHeadAttention
+from hermite_rmt.theory.overlaps import Overlaps
 
 flint = pytest.importorskip("flint")
 context = local_context(500)
+REFERENCE = {"a1": "0.6", "nu": "0.5", "c": "0.7", "gamma": "0.3", "diagonal": "0.2"}
+REFERENCE |= {"overlaps": dict.fromkeys(("mm", "mk", "mq", "kk", "qq", "kq"), "0")}
 semicircle = deterministic_equivalent((W - z * IDENTITY).inv())
 
 
@@ -63,6 +70,137 @@ def test_attention_agrees_with_its_rational_form(theory_values):
         assert context.mpf(ball.lower) - unit <= right <= context.mpf(ball.upper) + unit
 
 
+def meets(first, second):
+    return first.lower <= second.upper and second.lower <= first.upper
+
+
+def contains_rounded(ball, text):
+    """Whether a ball contains a number that is known by 40 digits."""
+    right = context.mpf(text)
+    unit = abs(right) * context.mpf(10) ** -39
+    return context.mpf(ball.lower) - unit <= right <= context.mpf(ball.upper) + unit
+
+
+def forms_agree(row):
+    """Quadratic form and error of the engine, of the rational form, and of the reference table."""
+    values, gram = point(row)
+    solution = spiked_attention().certify(values, 30, form=(y, y), gram=gram, derivative=gamma)
+    assert solution.success
+    assert BRANCH_PROVED in solution.notes
+    names = {"mm": "mu_mu", "mk": "mu_K", "mq": "mu_Q", "kk": "K_K", "qq": "Q_Q", "kq": "K_Q"}
+    overlaps = Overlaps(**{name: row["overlaps"][short] for short, name in names.items()})
+    model = Attention(a1=row["a1"], nu=row["nu"], diagonal=row["diagonal"], overlaps=overlaps)
+    other = model.solve(row["c"], row["gamma"], digits=30, certified=True)
+    q, slope = solution["quadratic_form"], solution["derivative"]
+    square = context.mpf(sympy.N(sympy.Rational(row["gamma"]) ** 2, 60)._mpf_)
+    error = Ball(-square * context.mpf(slope.upper), -square * context.mpf(slope.lower), digits=30)
+    assert all(ball.rad < abs(ball.mid) * context.mpf(10) ** -30 for ball in (q, slope))
+    assert meets(q, other["quadratic_form"])
+    assert contains_rounded(q, row["q"])
+    assert meets(error, other["error"])
+    assert contains_rounded(error, row["E"])
+
+
+def test_quadratic_forms_and_errors(theory_values):
+    for row in theory_values[1::7]:
+        forms_agree(row)
+
+
+@pytest.mark.slow
+def test_all_quadratic_forms_and_errors(theory_values):
+    for row in theory_values:
+        forms_agree(row)
+
+
+def test_a_gram_matrix_of_balls():
+    # ridge regression on a spiked model: q = m (1 + m)/(1 + m + r m), decreasing in r
+    regression = deterministic_equivalent((X.T * X / n + gamma * IDENTITY).inv(), RATIOS)
+    values, width = {c: sympy.Rational(3, 4), gamma: "0.2"}, sympy.Rational(1, 10**12)
+    strength = Ball(1 - width, 1 + width, digits=12)
+    ball = regression.certify(values, 10, form=(y, y), gram={(mu, mu): strength}, derivative=gamma)["quadratic_form"]
+    inner = regression.certify(values, 30, form=(y, y), gram={(mu, mu): 1})["quadratic_form"]
+    m = context.mpf(regression.trace(values, digits=60))
+    for r in (1 - width, 1 + width):
+        r = context.mpf(r.p) / r.q
+        assert m * (1 + m) / (1 + m + r * m) in ball
+    assert inner in ball
+    assert ball.rad > 1e-14  # as wide as the Gram matrix makes it
+    assert not regression.certify(values, 30, form=(y, y), gram={(mu, mu): strength}).success
+    with pytest.raises(ValueError, match="certify takes balls"):
+        regression.quadratic_form(y, y, values, {(mu, mu): strength})
+
+
+def test_parameters_of_expressions_that_are_balls():
+    narrow, wide = (Ball(-3 - width, -3 + width, digits=10) for width in (1e-15, 1.5))
+    ball = semicircle.certify({z: narrow}, 12)["trace"]
+    for end in (-3 - 1e-15, -3 + 1e-15):
+        exact = (context.mpf(-end) - context.sqrt(context.mpf(end) ** 2 - 4)) / 2
+        assert exact in ball
+    assert semicircle.certify({z: wide}, 1).outcome == Outcome.NOT_PROVED
+    with pytest.raises(ValueError, match="certify takes balls"):
+        semicircle.trace({z: narrow})
+
+
+def test_derivatives():
+    # the semicircle: m' = -m / (2 m + z)
+    solution = semicircle.certify({z: -3}, 40, derivative="z")
+    m = (3 - context.sqrt(5)) / 2
+    assert -m / (2 * m - 3) in solution["derivative"]
+    assert solution["derivative"].rad < 1e-40
+    with pytest.raises(ValueError, match="derivative"):
+        semicircle.certify({z: -3}, derivative="gamma")
+
+
+def test_unknowns_have_the_names_and_values_that_solve_gives():
+    values, _ = point(REFERENCE)
+    balls, numbers = attention().certify(values, 20), attention().solve(values, digits=30)
+    assert set(balls.values) == set(numbers.values)
+    for name, number in numbers.values.items():
+        unit = abs(number) * context.mpf(10) ** -28
+        assert context.mpf(balls[name].lower) - unit <= number <= context.mpf(balls[name].upper) + unit
+    # and they solve the reduced equations, which speak of them
+    exact = {symbol: sympy.Rational(value) if isinstance(value, str) else value for symbol, value in values.items()}
+    system = attention().equations.substitute(exact)
+    at = {unknown: balls[str(unknown)].arb() for unknown in system.unknowns}
+    arithmetic = BallArithmetic(200)
+    with arithmetic.active():
+        for residual in system.residuals:
+            value = BallFunction(tuple(at), residual).real(*at.values())
+            assert value.contains(0)
+            assert value.abs_upper() < 1e-12
+
+
+def test_where_the_self_adjoint_form_does_not_exist():
+    values, _ = point({**REFERENCE, "a1": "0"})
+    solution = attention().certify(values, 20)
+    assert list(solution.values) == ["trace"]
+    assert NO_CONGRUENCE in solution.notes
+    assert BRANCH_PROVED in solution.notes
+
+
+def test_heads():
+    functions = ["sin(x)", "sin(2*x)"]
+    solution = MultiHeadAttention(functions).solve("0.5", "0.1", digits=12, certified=True)
+    other = MultiHeadAttention(functions).solve("0.5", "0.1", digits=25)
+    assert BRANCH_PROVED in solution.notes
+    for name in ("trace", "quadratic_form", "error"):
+        assert other[name] in solution[name]
+    one = MultiHeadAttention(["erf(x)"], Overlaps.aligned(1)).error("0.5", "0.1", digits=15, certified=True)
+    assert meets(one, Attention("erf(x)", overlaps=Overlaps.aligned(1)).error("0.5", "0.1", digits=15, certified=True))
+
+
+@pytest.mark.slow
+def test_heads_without_closed_forms():
+    functions = ["tanh(x)", Nonlinearity("relu(x)").centred()]
+    trace = MultiHeadAttention(functions).trace("0.5", "0.1", digits=12, certified=True)
+    assert MultiHeadAttention(functions).trace("0.5", "0.1", digits=25) in trace
+    K, L = (off_diagonal(entrywise(f, Z.T * Z / sympy.sqrt(p))) / sympy.sqrt(p) for f in functions)
+    expression = K.T * Z.T * Z * K / n + L.T * Z.T * Z * L / n + gamma * IDENTITY
+    chain = deterministic_equivalent(expression.inv(), RATIOS).certify({c: "0.5", gamma: "0.1"}, 12)
+    assert BRANCH_PROVED in chain.notes
+    assert meets(trace, chain["trace"])
+
+
 def resolvent_of(f):
     scores = off_diagonal(entrywise(f, Z.T * Z / sympy.sqrt(p))) / sympy.sqrt(p)
     return deterministic_equivalent((scores.T * scores + gamma * IDENTITY).inv(), RATIOS)
@@ -75,7 +213,7 @@ def test_constants_of_an_entrywise_function_enter_as_enclosures():
     unit = abs(right) * context.mpf(10) ** -39
     assert context.mpf(ball.lower) - unit <= right <= context.mpf(ball.upper) + unit
     with pytest.raises(ValueError, match="certified: <lambda>"):  # a callable has no enclosures
-        resolvent_of(lambda x: x / (1 + x * x)).certify(values, 25)
+        resolvent_of(lambda x: x * x * x - 3 * x).certify(values, 25)
 
 
 def test_values_that_are_zero():

@@ -70,7 +70,7 @@ def covariances(pencil: Pencil) -> Iterator[list[list[Any]]]:
     """
     seen: set[Any] = set()
     for matrix in (letter.left for letter in pencil.letters):
-        key = matrix.family or matrix
+        key = (matrix.family[0], matrix.family[2]) if matrix.family else matrix
         if key in seen:
             continue
         seen.add(key)

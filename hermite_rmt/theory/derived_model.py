@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits, Real, read_real
 from hermite_rmt.core.solution import Outcome, Solution, SolveError
 from hermite_rmt.equivalents.ensembles import Vector
 from hermite_rmt.equivalents.system import EquationSystem
+from hermite_rmt.solvers.arithmetic import BallArithmetic
 from hermite_rmt.theory.equivalent import DeterministicEquivalent
 from hermite_rmt.theory.model import OBSERVABLES, Model
 
@@ -70,6 +72,26 @@ class DerivedModel(Model):
         return Solution(
             {**unknowns, **found}, solution.residual, solution.outcome, digits, solution.steps, solution.notes
         )
+
+    def _certify_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        point, working = self._symbols(values), digits + _GUARD
+        proofs = [self.equivalent.certify(point, working, derivative="gamma")]
+        if self.labels is not None:
+            form = self.labels, self.labels
+            proofs.append(self.equivalent.certify(point, working, form, self.gram(values), "gamma"))
+        solution = next((proof for proof in proofs if not proof.success), proofs[-1])
+        if not solution.success:
+            return solution
+        trace, form_ball = proofs[0]["trace"], solution["trace" if self.labels is None else "quadratic_form"]
+        numbers = BallArithmetic(bits(digits + 2 * _GUARD))
+        with numbers.active():
+            error = -(numbers.read(values["gamma"]) ** 2) * solution["derivative"].arb()  # E = -gamma^2 dq/dgamma
+            balls = (
+                *(Ball.between(b.lower, b.upper, digits) for b in (trace, form_ball)),
+                Ball.of_arb(error, digits),
+            )
+        found = dict(zip(OBSERVABLES, balls, strict=True))
+        return Solution(found, solution.residual, solution.outcome, digits, solution.steps, solution.notes)
 
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         count = values["c"].size

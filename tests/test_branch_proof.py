@@ -1,0 +1,230 @@
+"""The proof that a solution of a derived system is the limit: true solutions pass, no other one does."""
+
+import random
+
+import numpy as np
+import pytest
+import sympy
+from engine_models import (
+    IDENTITY,
+    RATIOS,
+    V,
+    W,
+    Z,
+    a1,
+    attention,
+    c,
+    d,
+    gamma,
+    n,
+    p,
+    sigma,
+    z,
+)
+
+from hermite_rmt.core.ball import Ball
+from hermite_rmt.core.solution import SolveError
+from hermite_rmt.equivalents.covariance import covariances, positive_map
+from hermite_rmt.equivalents.ensembles import GOE, GUE, Elliptic, Gaussian, Ginibre, joint_family
+from hermite_rmt.equivalents.spectral import deterministic
+from hermite_rmt.solvers.arithmetic import BallArithmetic
+from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
+from hermite_rmt.solvers.stability import Part, contracts, positive_definite
+from hermite_rmt.theory.engine.branch_proof import BranchProof
+from hermite_rmt.theory.engine.certifier import BRANCH_FOLLOWED, BRANCH_PROVED
+from hermite_rmt.theory.engine.hermitised import exact_point
+from hermite_rmt.theory.engine.solver import refine
+from hermite_rmt.theory.equivalent import deterministic_equivalent
+
+flint = pytest.importorskip("flint")
+numbers = BallArithmetic(200)
+half = sympy.Rational(1, 2)
+
+
+def solutions(equivalent, values, tries, seed=0):
+    """All real solutions of the plain pencil's equations that random starts find, to 30 digits, by their trace."""
+    at = equivalent._one_point(values)
+    solver = equivalent._solver
+    compiled = solver._compile(None, None)
+    exact = exact_point(solver._bulk, at)
+    arithmetic = Arithmetic(compiled.compiled)
+    parameters = exact.numbers(compiled.system.parameters, None)
+    near = np.array([float(v) for v in solver.solve(at, {}, 20).unknowns])
+    rng, found = np.random.default_rng(seed), {}
+    for number in range(tries):
+        start = near * rng.normal(size=len(near)) * 3 + rng.normal(size=len(near)) * rng.choice([0.1, 1, 10])
+        start = start if number else near
+        try:
+            x = arithmetic.newton(start, parameters, 1e-9, guarded=False)
+            solved = refine(compiled, exact, list(x), 30)
+        except (ContinuationError, ArithmeticError):
+            continue
+        if all(abs(getattr(v, "imag", 0)) == 0 for v in solved.unknowns):
+            found[str(solved.observables[0])[:12]] = solved
+    return found
+
+
+def proofs(equivalent, values, solved):
+    """The box of a solution, and whether its branch is proved."""
+    certifier = equivalent._certifier
+    known = {s: number.real for s, number in equivalent._one_point(values).items()} | equivalent.linearised.constants
+    with numbers.active():
+        parameters = {symbol: numbers.read(real) for symbol, real in known.items()}
+        box = certifier.system().prove(list(solved.unknowns), parameters, numbers)
+        assert box is not None
+        return box, certifier._branch(True, known).holds(box.unknowns, list(parameters.values()))
+
+
+# Spurious solutions: each one is a solution, proved in its box, and none of them is called the limit
+
+
+@pytest.mark.parametrize(
+    ("first", "noise", "ratio", "diagonal", "spurious"),
+    [(1, 0, "3/4", 0, "0.6608076258"), (1, sympy.sqrt(sympy.Rational(1, 5)), "1/2", half, "1.6181856208")],
+)
+def test_spurious_solutions_of_attention_are_solutions_and_not_the_limit(first, noise, ratio, diagonal, spurious):
+    values = {a1: first, sigma: noise, c: ratio, d: diagonal, gamma: "0.1"}
+    right = attention().certify(values, 30)["trace"]
+    found = solutions(attention(), values, 60)
+    traces = {}
+    for solved in found.values():
+        box, proved = proofs(attention(), values, solved)
+        traces[float(box.observables["trace"].mid())] = proved
+    assert len(traces) >= 3
+    assert any(abs(m - float(spurious)) < 1e-9 for m in traces)
+    assert [m for m, proved in traces.items() if proved] == pytest.approx([float(right.mid)], rel=1e-12)
+
+
+def test_random_expressions_have_one_branch():
+    draw = random.Random(4)
+    for _ in range(4):
+        values = {
+            a1: sympy.Rational(draw.randint(-15, 15), 10),
+            sigma: sympy.Rational(draw.randint(0, 15), 10),
+            d: sympy.Rational(draw.randint(-10, 10), 10),
+            c: sympy.Rational(draw.randint(1, 30), 10),
+            gamma: sympy.Rational(draw.randint(1, 30), 20),
+        }
+        proved = [proofs(attention(), values, solved)[1] for solved in solutions(attention(), values, 25).values()]
+        assert sum(proved) <= 1
+        assert BRANCH_PROVED in attention().certify(values, 15).notes
+
+
+def test_both_solutions_of_the_semicircle():
+    equivalent = deterministic_equivalent((W - z * IDENTITY).inv())
+    for value in (-3, "2.0001", "-2.0000001"):
+        assert BRANCH_PROVED in equivalent.certify({z: value}, 30).notes
+    traces = [proofs(equivalent, {z: -3}, solved) for solved in solutions(equivalent, {z: -3}, 40).values()]
+    assert sorted((round(float(box.observables["trace"].mid()), 3), proved) for box, proved in traces) == [
+        (0.382, True),
+        (2.618, False),
+    ]
+
+
+def test_the_only_solution_need_not_be_the_limit():
+    # independent entries: -1/z solves the equation everywhere and is the limit outside the circle
+    equivalent = deterministic_equivalent((Ginibre("J", n) - z * IDENTITY).inv())
+    assert BRANCH_PROVED in equivalent.certify({z: "1.0001"}, 20).notes
+    with pytest.raises(SolveError):
+        equivalent.certify({z: half}, 20)
+    proof = BranchProof(equivalent._plain_bulk, (z,), ())
+    (unknown,) = equivalent._plain_bulk.unknowns
+    with numbers.active():
+        for value, right in ((-1.5, True), (1.01, True), (0.99, False), (0.5, False), (-1.0, False)):
+            at = numbers.number(value)
+            assert proof.holds({unknown: -1 / at}, [at]) == right
+
+
+@pytest.mark.parametrize(
+    ("expression", "values"),
+    [
+        ((Z.T * Z / p + V + 2 * W - z * IDENTITY).inv(), {z: -5, c: 2}),
+        ((W * V * W + gamma * IDENTITY).inv(), {gamma: 9}),
+        ((W * W + IDENTITY).inv() * (V * V + IDENTITY).inv(), {}),
+        ((GUE("H", n) * GUE("H", n).T + 7 * IDENTITY).inv(), {}),
+        ((Elliptic("E", n, correlation=half) - z * IDENTITY).inv(), {z: 2}),
+        ((W + deterministic("T", n, {1: half, -1: half}) - z * IDENTITY).inv(), {z: 3}),
+        ((Ginibre("J", n).T * Ginibre("J", n) + gamma * IDENTITY).inv(), {gamma: "1e-8"}),
+        (Ginibre("J", n) * (Ginibre("J", n) + 3 * IDENTITY).inv(), {}),
+    ],
+)
+def test_the_branch_of_many_expressions(expression, values):
+    solution = deterministic_equivalent(expression, RATIOS if expression.has(p) else None).certify(values, 20)
+    assert BRANCH_PROVED in solution.notes
+
+
+# The test itself
+
+
+def test_a_spectral_radius_of_one_is_not_below_one():
+    with numbers.active():
+        one = numbers.number(1)
+        for radius, wide, right in (
+            (0.999, 0, True),
+            (1.0, 0, False),
+            (1.001, 0, False),
+            (0.9, 0.05, True),
+            (0.9, 0.2, False),
+        ):
+            inverse = numbers.ball(numbers.number(radius), numbers.number(wide))
+            assert contracts([Part(0, (0,), one, [[inverse]])], [(0, 0, 0, 0, one)]) == right
+            assert contracts([Part(0, (0,), one, [[-one]])], [(0, 0, 0, 0, inverse)]) == right
+
+
+def test_a_positive_map_against_its_matrix():
+    # random positive maps X -> R^T (sum of B^T X B) R, with spectral radii on both sides of 1
+    rng = np.random.default_rng(3)
+    with numbers.active():
+        for _ in range(30):
+            size = int(rng.integers(1, 4))
+            R, *B = (rng.normal(size=(size, size)) * 0.6 for _ in range(3))
+            matrix = sum(np.kron(b @ R, b @ R).T for b in B)
+            terms = {}
+            for b in B:
+                for i, j, k, h in np.ndindex(size, size, size, size):
+                    terms[i, j, k, h] = terms.get((i, j, k, h), 0) + numbers.number(b[k, i]) * numbers.number(b[h, j])
+            part = Part(0, tuple(range(size)), numbers.number(1), [[numbers.number(x) for x in row] for row in R])
+            radius = max(abs(np.linalg.eigvals(matrix)))
+            assert abs(radius - 1) > 1e-3
+            assert contracts([part], [(*place, value) for place, value in terms.items()]) == (radius < 1)
+
+
+def test_positive_definite():
+    with numbers.active():
+        two, one, zero = (numbers.number(value) for value in (2, 1, 0))
+        assert positive_definite([[two, one], [one, two]])
+        assert not positive_definite([[one, two], [two, one]])
+        assert not positive_definite([[one, one], [one, one]])
+        assert positive_definite([[one, one], [one, one]], semidefinite=True)
+        assert positive_definite([[zero, zero], [zero, one]], semidefinite=True)
+        assert not positive_definite([[zero, one], [one, one]], semidefinite=True)
+        assert not positive_definite([[numbers.ball(one, one)]], semidefinite=True)
+
+
+def test_laws_that_do_not_exist_prove_nothing():
+    covariance = [[1, z], [z, 1]]
+    X, Y = joint_family(GOE, "X Y", n, covariance=covariance)
+    equivalent = deterministic_equivalent((X * X + Y * X + X * Y + 9 * IDENTITY).inv())
+    assert list(covariances(equivalent.plain_pencil)) == [covariance]
+    assert BRANCH_PROVED in equivalent.certify({z: half}, 15).notes
+    assert BRANCH_PROVED in equivalent.certify({z: 1}, 15).notes  # exactly singular, and decided exactly
+    proof = BranchProof(equivalent._plain_bulk, (z,), ())
+    unknowns = dict.fromkeys(equivalent._plain_bulk.unknowns, flint.arb(0))
+    with numbers.active():
+        assert proof.holds(unknowns, [numbers.number(half)])  # R = 0 contracts
+        assert not proof.holds(unknowns, [numbers.number(1.5)])
+    wide = deterministic_equivalent((GOE("W", n, z) - 5 * IDENTITY).inv())
+    ball = Ball(-0.1, 0.1, digits=5)
+    assert BRANCH_FOLLOWED in wide.certify({z: ball}, 1).notes or not wide.certify({z: ball}, 1).success
+
+
+def test_the_map_is_the_expectation():
+    # E[L_G^* X L_G] of a finite pencil against its terms, for letters of all kinds
+    letters = GOE("W", n), Ginibre("J", n), Elliptic("E", n, correlation=half), GUE("H", n)
+    for letter in letters:
+        equivalent = deterministic_equivalent((letter - 5 * IDENTITY).inv())
+        assert positive_map(equivalent.plain_pencil, equivalent.ratios) == ((0, 0, 0, 0, 1),)
+    rows = deterministic_equivalent(
+        (Gaussian("G", p, n).T * Gaussian("G", p, n) / n + gamma * IDENTITY).inv(), RATIOS
+    )
+    assert sorted(map(str, positive_map(rows.plain_pencil, rows.ratios))) == ["(0, 0, 1, 1, c)", "(1, 1, 0, 0, 1)"]
