@@ -88,13 +88,13 @@ def test_long_formulas_in_the_text_are_marked() -> None:
 
 
 def test_docstrings_are_text() -> None:
-    lines = ["E |mu|^2 = w* with `a|b` and ``c*d``", ">>> a | b * c", "1 | 2", "", "then |x|"]
+    lines = ["E |mu|^2 = w* with `a|b` and ``c*d``", ">>> a | b * c", "1 | 2", "", "then |x|, a_{ij}"]
     assert plain_docstrings.escape(lines) == [
         r"E \|mu\|^2 = w\* with ``a|b`` and ``c*d``",
         ">>> a | b * c",
         "1 | 2",
         "",
-        r"then \|x\|",
+        r"then \|x\|, a\_{ij}",
     ]
 
 

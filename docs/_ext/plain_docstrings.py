@@ -7,7 +7,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-_MARKUP = re.compile(r"(?<!\\)[|*]")
+# bars and stars, and an underscore at the end of a name, which would make it a link
+_MARKUP = re.compile(r"(?<!\\)(?:[|*]|_(?!\w))")
 
 
 def escape(lines: list[str]) -> list[str]:
