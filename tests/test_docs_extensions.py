@@ -57,6 +57,34 @@ def test_the_exponent_of_a_matrix_belongs_to_all_of_it() -> None:
     assert power[0].find(f".//{MATHML}mtable") is not None
 
 
+def test_several_equations_are_rows_of_a_table() -> None:
+    (aligned,) = shown(r"\displaystyle \begin{aligned} a &= b \\ c &= d^2 \end{aligned}").iter(MATHML + "mtable")
+    assert [len(row) for row in aligned] == [2, 2]
+    (gathered,) = shown(r"\begin{gathered} \text{step one} \\[1ex] a + b \end{gathered}").iter(MATHML + "mtable")
+    assert [len(row) for row in gathered] == [1, 1]
+
+
+@pytest.mark.parametrize("latex", [r"a &= b", r"a \\ b", r"\begin{gather} a \\ b \end{gather}"])
+def test_lines_that_are_no_table_are_refused(latex: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[Any] = []
+    monkeypatch.setattr(mathml.LOGGER, "warning", lambda *arguments, **options: warned.append(arguments))
+    mathml.to_mathml(latex, "block", nodes.math_block())
+    assert len(warned) == 1
+
+
+def test_what_objects_show_in_a_notebook_can_be_shown_on_the_site() -> None:
+    import sympy
+
+    n = hr.dimensions("n")
+    z = sympy.Symbol("z")
+    equivalent = hr.deterministic_equivalent((hr.GOE("W", n) - z * sympy.Identity(n)).inv())
+    verdict = hr.check("E <= gamma*q", "linear_regression", points=3)
+    things = [equivalent, equivalent.pencil, equivalent.reduction, equivalent.polynomial(), verdict, hr.Overlaps()]
+    things += [*equivalent.reduction.steps, hr.nonlinearities.relu.centred(), hr.nonlinearities.leaky_relu]
+    for thing in [*things, hr.nonlinearities.tanh.expansion(5), hr.MarchenkoPastur(2)]:
+        shown(thing._repr_latex_().strip("$"))
+
+
 def test_roots_have_a_strut() -> None:
     (root,) = shown(r"\sqrt n").iter(MATHML + "msqrt")
     assert root[0].tag == MATHML + "mspace"

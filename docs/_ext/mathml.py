@@ -34,6 +34,9 @@ _MATRIX_WITH_EXPONENT = re.compile(r"(\\begin\{(\w*matrix)\}(?:(?!\\begin).)*?\\
 _ARG = re.compile(r"\\arg(?![a-zA-Z])")
 # It leaves the backslash of braces of a given size
 _BRACE = re.compile(r">\\([{}])</mo>")
+# It knows neither aligned nor gathered, nor the space after a line
+_SAME = ((r"{aligned}", r"{align*}"), (r"{gathered}", r"{matrix}"))
+_LINE_SPACE = re.compile(r"\\\\\[[^\]]*\]")
 # It takes some operators, such as plus-minus, for letters, which sets them too close
 _SIGN = re.compile(r"<mi>(&#x[0-9A-F]+;|[^\x00-\x7f])</mi>")
 _LETTERS_AMONG_SIGNS = "\u221e\u2202\u2207\u2205\u22a4\u22a5"
@@ -64,6 +67,14 @@ def _sign(match: re.Match[str]) -> str:
     return f"<mo>{match.group(1)}</mo>" if is_sign else match.group()
 
 
+def _known(latex: str) -> str:
+    """Return LaTeX in the words that the converter knows."""
+    for theirs, ours in _SAME:
+        latex = latex.replace(theirs, ours)
+    latex = _LINE_SPACE.sub(r"\\\\", _ARG.sub(r"\\operatorname{arg}", _WRAPPING.sub("", latex)))
+    return _MATRIX_WITH_EXPONENT.sub(r"{\1}", latex).strip()
+
+
 def _require_arguments(shown: str) -> None:
     for element in ElementTree.fromstring(shown).iter():
         wanted = _ARGUMENTS.get(element.tag.rpartition("}")[2], len(element))
@@ -74,10 +85,9 @@ def _require_arguments(shown: str) -> None:
 def to_mathml(latex: str, display: str, node: nodes.Node) -> str:
     """Return MathML for LaTeX; what cannot be converted is a warning, and so fails the build."""
     try:
-        held = _MATRIX_WITH_EXPONENT.sub(r"{\1}", _ARG.sub(r"\\operatorname{arg}", _WRAPPING.sub("", latex)).strip())
-        shown = _BRACE.sub(r">\1</mo>", _INFINITY.sub(r"<mi>\1</mi>", convert(held, display=display)))
-        if ">\\" in shown:
-            raise ValueError("a command was left as it is")
+        shown = _BRACE.sub(r">\1</mo>", _INFINITY.sub(r"<mi>\1</mi>", convert(_known(latex), display=display)))
+        if ">\\" in shown or ">&<" in shown or "newline" in shown:
+            raise ValueError("a command, an alignment or a new line was left as it is")
         _require_arguments(shown)
         return _VARIANT.sub(_letter, _SIGN.sub(_sign, shown)).replace(_ROOT, _ROOT + _STRUT)
     except Exception as error:
