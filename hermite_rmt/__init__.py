@@ -32,14 +32,16 @@ _HOMES = {
     "best_linear_part": "study.inverse",
     "check": "theory.check",
     "compare": "study.compare",
-    "crossing_curve": "study.crossings",
+    "crossing_curve": "study.crossing_curves",
     "crossings": "study.crossings",
     "deterministic_equivalent": "theory.equivalent",
     "dimensions": "equivalents.ensembles",
     "linearise": "simulation.linearise",
     "nonlinearities": "hermite.catalogue",
     "plot": "figures.plot",
+    "signal_threshold": "study.thresholds",
     "sweep": "study.sweep",
+    "threshold": "study.thresholds",
 }
 
 if TYPE_CHECKING:
@@ -52,9 +54,11 @@ if TYPE_CHECKING:
     from hermite_rmt.hermite.nonlinearity import Nonlinearity
     from hermite_rmt.simulation.linearise import linearise
     from hermite_rmt.study.compare import compare
-    from hermite_rmt.study.crossings import crossing_curve, crossings
+    from hermite_rmt.study.crossing_curves import crossing_curve
+    from hermite_rmt.study.crossings import crossings
     from hermite_rmt.study.inverse import best_linear_part
     from hermite_rmt.study.sweep import sweep
+    from hermite_rmt.study.thresholds import signal_threshold, threshold
     from hermite_rmt.theory.attention import Attention
     from hermite_rmt.theory.check import Verdict, check
     from hermite_rmt.theory.equivalent import deterministic_equivalent
@@ -90,7 +94,9 @@ __all__ = [
     "linearise",
     "nonlinearities",
     "plot",
+    "signal_threshold",
     "sweep",
+    "threshold",
 ]
 
 

@@ -9,8 +9,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from sympy import Rational
 
 import hermite_rmt as hr
+from hermite_rmt.study.evidence.spectra import SIZE, UNIT, Y, Z, kernel_equivalent
+from hermite_rmt.theory.bulk_edges import spectrum_edges
+from hermite_rmt.theory.outliers import threshold
 
 STEP = Fraction(1, 10**20)
 NOISE = {"a1": "0.6", "nu": "0.5", "diagonal": "0.1", "skip": "0.2"}
@@ -153,6 +157,61 @@ def test_crossing_along_the_energy_has_a_closed_form(gamma: float) -> None:
     assert one.error == pytest.approx(hr.LinearRegression().error(1, gamma), rel=1e-11)
 
 
+THREE = (
+    hr.Attention(a1="0.46", nu="3.8", overlaps=hr.Overlaps.aligned("5.7", "-1.8")),
+    hr.LinearRegression(mu_mu="5.7"),
+)
+
+
+@pytest.mark.parametrize("scale", ["equal", "trace"])
+def test_crossings_to_many_digits(scale: Any) -> None:
+    doubles = hr.crossings(*THREE, "c", (1e-2, 1e2), gamma="0.022", scale=scale)
+    found = hr.crossings(*THREE, "c", (1e-2, 1e2), gamma="0.022", scale=scale, digits=30)
+    finer = hr.crossings(*THREE, "c", (1e-2, 1e2), gamma="0.022", scale=scale, digits=45)
+    assert len(found) == len(doubles) == (3 if scale == "equal" else 1)
+    for one, more, double in zip(found, finer, doubles, strict=True):
+        assert abs(one.value - more.value) < Fraction(1, 10**30) * one.value
+        assert float(one.value) == pytest.approx(double.value, rel=1e-11)
+        assert one.rising == double.rising
+        assert len(str(one.value).replace("0.", "", 1).lstrip("0")) == 30
+        if scale == "equal":
+            left, right = (model.error(more.value, "0.022", digits=40) for model in THREE)
+            assert abs(left - right) < Fraction(1, 10**39) * left
+            assert abs(one.error - left) < Fraction(1, 10**29) * left
+
+
+def test_a_crossing_with_a_closed_form_to_many_digits() -> None:
+    """a_1 = d = 0, c = 1, gamma = 1 of regression: E = 1/sqrt(5)."""
+    (one,) = hr.crossings(partial(hr.Attention, a1=0), hr.LinearRegression(), "nu", (1, 10), c=1, gamma=1, digits=50)
+    with mpmath.workdps(60):
+        assert abs(one.error - 1 / mpmath.sqrt(5)) < mpmath.mpf(10) ** -50
+        D = mpmath.findroot(lambda D: D - D**3 / (3 * D**2 + D**3 / (1 - D)) - 1 / mpmath.sqrt(5), 0.6)
+        assert abs(one.value - (1 - D) / D**3) < mpmath.mpf(10) ** -48
+
+
+def test_a_function_that_rounds_has_no_digits() -> None:
+    with pytest.raises(ArithmeticError, match="does a function round its argument nu"):
+        hr.crossings(
+            lambda nu: hr.Attention(a1=0, nu=nu * 1.0), hr.LinearRegression(), "nu", (1, 10), c=1, gamma=1, digits=30
+        )
+
+
+def test_curves_that_touch_are_said() -> None:
+    right = hr.LinearRegression(mu_mu=1)
+    touching = hr.crossings(lambda x: hr.LinearRegression(mu_mu=1 + x * x), right, "x", (-1, 2), c=1, gamma=1)
+    assert len(touching) == 0
+    assert len(touching.touches) >= 1
+    assert np.abs(touching.touches).max() < 1e-5
+    assert "touch, or are one to rounding" in touching.known
+    apart = hr.crossings(lambda x: hr.LinearRegression(mu_mu=2 + x * x), right, "x", (-1, 2), c=1, gamma=1)
+    assert not apart.touches
+    assert apart.known.startswith("0 changes of sign")
+    close = hr.crossings(
+        lambda x: hr.LinearRegression(mu_mu=np.maximum(1 + x * x - 1e-6, 0)), right, "x", (-1, 2), c=1, gamma=1
+    )
+    assert [one.value for one in close] == pytest.approx([-1e-3, 1e-3], rel=1e-6)
+
+
 def test_crossing_curve_holds_the_crossings_of_its_rows() -> None:
     left, right = partial(hr.Attention, a1=0), hr.LinearRegression()
     curve = hr.crossing_curve(left, right, "nu", (0.01, 100), "gamma", [0.1, 0.5], c=2)
@@ -163,6 +222,103 @@ def test_crossing_curve_holds_the_crossings_of_its_rows() -> None:
     assert list(zip(curve.gamma.values.tolist(), curve.nu.values.tolist(), strict=True)) == expected
     both = hr.crossing_curve(hr.Attention, right, "nu", (0.5, 100), "a1", [0.0, 0.3], c=2, gamma=0.1)
     assert set(both.a1.values.tolist()) <= {0.0, 0.3}
+    assert hr.crossing_curve(left, right, "nu", (0.01, 100), "gamma", [0.1], c=2).sizes["point"] == 0
+
+
+def test_a_branch_that_folds_stays_one() -> None:
+    """Three crossings in c at small gamma, one at large gamma: one branch that turns round twice."""
+    rows = np.geomspace(1e-3, 10, 9)
+    curve = hr.crossing_curve(*THREE, "c", (1e-2, 1e2), "gamma", [*rows, 0.022])
+    assert curve.sizes["branch_number"] == 1
+    assert not curve.closed[0]
+    assert (curve.crossing_branch == 0).all()
+    assert (curve.gamma == 0.022).sum() == 3
+    c, gamma = curve.point_c.values, curve.point_gamma.values
+    assert THREE[0].error(c, gamma) == pytest.approx(THREE[1].error(c, gamma), rel=1e-12)
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(gamma))))
+    assert len(turns) == 2
+    for end in (0, -1):  # on the border of the box
+        assert min(abs(np.log(c[end] / [1e-2, 1e2])).min(), abs(np.log(gamma[end] / [1e-3, 10])).min()) < 1e-12
+    steps = np.hypot(np.diff(np.log(c)) / np.log(1e4), np.diff(np.log(gamma)) / np.log(1e4))
+    assert steps.max() < 0.05  # neighbours are neighbours
+    # the larger error of the first model is on the left-hand side
+    k = len(c) // 2
+    across = np.array([-np.log(gamma[k + 1] / gamma[k]), np.log(c[k + 1] / c[k])])
+    beside = np.exp(np.log([c[k], gamma[k]]) + 1e-3 * across / np.linalg.norm(across))
+    assert THREE[0].error(*beside) > THREE[1].error(*beside)
+
+
+def test_closed_branches() -> None:
+    """|mu|^2 = (x^2 + y^2 - 2)^2: equal to 1 on two circles, of radius 1 and sqrt 3."""
+    curve = hr.crossing_curve(
+        lambda x, y: hr.LinearRegression(mu_mu=(x * x + y * y - 2) ** 2),
+        hr.LinearRegression(mu_mu=1),
+        "x",
+        (-3, 3),
+        "y",
+        [-2, -1, 0.5, 2],
+        c=1,
+        gamma=1,
+    )
+    assert curve.closed.values.tolist() == [True, True]
+    radius = np.hypot(curve.point_x.values, curve.point_y.values)
+    for number in (0, 1):
+        at = radius[curve.branch.values == number]
+        assert at == pytest.approx(np.full(at.shape, 1 if at[0] < 1.4 else np.sqrt(3)), abs=1e-12)
+    assert (curve.y == 0.5).sum() == 4
+    assert sorted(set(curve.crossing_branch.values[(curve.y == 0.5).values].tolist())) == [0, 1]
+
+
+def test_thresholds_of_the_signal_and_of_the_weights() -> None:
+    def attention(mu_mu: Any) -> hr.Attention:
+        return hr.Attention(a1="0.44", nu="0.38", overlaps=hr.Overlaps.aligned(mu_mu, 1))
+
+    found = hr.threshold(attention, hr.LinearRegression, "mu_mu", (0, 10), c="1.96", gamma="6.229")
+    assert found.value == pytest.approx(1.5686849424624782, rel=1e-10)
+    assert found.until is None
+    assert found.verdict.endswith("from here to the end of the range")
+    digits = hr.threshold(attention, hr.LinearRegression, "mu_mu", (0, 10), c="1.96", gamma="6.229", digits=20)
+    assert float(digits.value) == pytest.approx(found.value, rel=1e-12)
+    for shift, ahead in ((-1e-6, False), (1e-6, True)):
+        mu_mu = found.value + shift
+        errors = (model.error("1.96", "6.229") for model in (attention(mu_mu), hr.LinearRegression(mu_mu)))
+        assert (next(errors) < next(errors)) == ahead
+    never = hr.threshold(hr.Attention(a1="0.1", nu=1), hr.LinearRegression(), "gamma", (1e-3, 1), c=2)
+    assert (never.value, never.error, never.until) == (None, None, None)
+    assert "nowhere" in never.verdict or "start" in never.verdict
+    start = hr.threshold(hr.LinearRegression(mu_mu=1), hr.LinearRegression(), "gamma", (1e-3, 1), c=2)
+    assert "from the start" in start.verdict
+
+
+@pytest.mark.parametrize(("a1", "nu", "c"), [("0.6", "0.5", "1/2"), ("-0.6", "0.36001", 3), ("0.1", 2, "0.7")])
+def test_signal_threshold_is_where_the_spike_meets_the_bulk(a1: Any, nu: Any, c: Any) -> None:
+    """z(tau) = a_1 x(tau) + kappa - sigma^2 s(tau)/a_1 is stationary, between the edge and the pole at tau = -1/r."""
+    r = hr.signal_threshold(hr.Attention(a1=a1, nu=nu), c, digits=30)
+    with mpmath.workdps(40):
+        c_, a, eta = (mpmath.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in (c, a1, nu))
+        eta -= a * a
+
+        def z(tau: Any) -> Any:  # c tau^2 + (c x - c - 1) tau + 1 = 0
+            return a * (1 + 1 / c_ - tau - 1 / (c_ * tau)) - eta / c_ / a * c_ * tau / (1 - tau)
+
+        assert abs(mpmath.diff(z, -1 / mpmath.mpf(r))) < mpmath.mpf(10) ** -15
+        assert r > mpmath.sqrt(c_)
+    assert hr.signal_threshold(hr.Attention(a1=a1, nu=nu), c) == pytest.approx(float(r), rel=1e-15)
+
+
+def test_signal_threshold_against_the_engine() -> None:
+    values = {"a1": Rational(3, 5), "kappa": -Rational(3, 5), "eta": Rational(7, 50), "c": Rational(1, 2)}
+    edge = max(spectrum_edges(kernel_equivalent(), Z, {**values, SIZE: 1}))
+    size = threshold(kernel_equivalent(), Y, Z, edge, SIZE, 0.9, values, UNIT)
+    assert size**2 == pytest.approx(hr.signal_threshold(hr.Attention(a1="0.6", nu="0.5"), "1/2"), rel=1e-8)
+
+
+def test_signal_threshold_of_f_linear_and_what_is_refused() -> None:
+    assert hr.signal_threshold(hr.Attention(a1=2, nu=4), 9) == 3
+    with pytest.raises(ValueError, match="got a1 = 0"):
+        hr.signal_threshold(hr.Attention(a1=0, nu=4), 9)
+    with pytest.raises(ValueError, match="K_K, Q_Q not 0; allowed: a model without weights"):
+        hr.signal_threshold(hr.Attention(a1=1, nu=4, overlaps=hr.Overlaps.aligned(1, 1)), 9)
 
 
 def test_crossings_name_what_they_refuse() -> None:
@@ -187,6 +343,27 @@ def test_best_linear_part_is_a_minimum() -> None:
     # both ends happen
     assert hr.best_linear_part(1, c=0.5, gamma=0.1).share == 0
     assert hr.best_linear_part(1, c=2, gamma=0.01).share == 1
+
+
+def test_best_linear_part_lists_its_local_minima_and_knows_digits() -> None:
+    arguments = {"c": 1, "gamma": 1, "overlaps": hr.Overlaps.aligned(2, 1), "diagonal": "0.5"}
+    best = hr.best_linear_part(1, **arguments)
+    (other,) = best.others
+    assert best.a1 < 0 < other.a1
+    assert best.error < other.error
+    digits = hr.best_linear_part(1, **arguments, digits=25)
+    for double, many in ((best, digits), (other, digits.others[0])):
+        assert many.a1 == pytest.approx(double.a1, rel=1e-10)
+        model = hr.Attention(a1=many.a1, nu=1, overlaps=arguments["overlaps"], diagonal="0.5")
+        assert abs(model.derivative("a1", 1, 1, digits=10)) < 1e-24
+        assert abs(many.share - many.a1**2) < 1e-24
+        assert abs(many.error - model.error(1, 1, digits=25)) < 1e-24
+    end = hr.best_linear_part(2, c=2, gamma="0.01", digits=30)
+    assert end.share == 1
+    with mpmath.workdps(40):
+        assert abs(end.a1 - mpmath.sqrt(2)) < mpmath.mpf(10) ** -29
+    assert abs(end.error - hr.Attention(a1="0.6", nu="0.36").error(2, "0.0018", digits=30)) < 1e-30
+    assert end.others[0].a1 == 0
 
 
 def test_crossings_at_equal_trace_norm_do_not_see_the_scale_of_f() -> None:

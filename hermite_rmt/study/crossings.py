@@ -1,35 +1,67 @@
-"""Where the errors of two models are equal: along any parameter, and as a curve in two."""
+"""Where the errors of two models are equal along any one parameter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from scipy.optimize import brentq, minimize_scalar
 
-from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.core.solution import html_table
-from hermite_rmt.study.scale import Scale, scaled_theory
-
-SCAN_POINTS = 400
-ROUNDING = 1e-12  # relative difference of two errors that double precision does not resolve
+from hermite_rmt.study.gap import PLACES, ROUNDING, SCAN_POINTS, Gap, read_points
+from hermite_rmt.study.scale import Scale
+from hermite_rmt.study.zeros import refined_zero
 
 Errors = Callable[[Any], tuple[Any, Any]]
+NEAR_ZERO = 1e-9  # of the scan's width: the digits of a crossing closer to 0 are counted from there
+__all__ = ["SCAN_POINTS", "Crossing", "Crossings", "crossings", "sign_changes"]
 
 
 @dataclass(frozen=True)
 class Crossing:
     """Where two curves have one error; `rising` says that the first has the larger error just above `value`."""
 
-    value: float
-    error: float
+    value: Any
+    error: Any
     rising: bool
 
     def _repr_html_(self) -> str:
         return html_table({name: str(value) for name, value in vars(self).items()})
+
+
+class Crossings(list[Crossing]):
+    """Crossings in increasing order, and what is known about them.
+
+    Each is a change of sign: seen in double precision at both sides, or with ``digits=`` computed with an error bound
+    one unit of the last digit to both sides. That none is missed is checked, not proved: see `known`.
+
+    Attributes
+    ----------
+    touches : list of float
+        Where the curves come together to rounding without a change of sign between two points of the scan: tangent
+        to each other, two crossings closer than double precision tells apart, or one curve over an interval.
+    spacing : float
+        Largest distance of two points of the scan (of their logarithms along c and gamma).
+    """
+
+    def __init__(self, found: Sequence[Crossing], touches: Sequence[float], spacing: float) -> None:
+        super().__init__(found)
+        self.touches = list(touches)
+        self.spacing = spacing
+
+    @property
+    def known(self) -> str:
+        """What is known, in a sentence."""
+        changes = f"{len(self)} change{'' if len(self) == 1 else 's'} of sign"
+        sentence = f"{changes}; between them none was seen by a scan of spacing {self.spacing:.2g}"
+        if self.touches:
+            places = ", ".join(f"{value:.6g}" for value in self.touches)
+            return f"{sentence}; the curves touch, or are one to rounding, at {places}"
+        return f"{sentence}, nor a touch"
 
 
 def crossings(
@@ -41,23 +73,25 @@ def crossings(
     c: Any = None,
     gamma: Any = None,
     scale: Scale = "equal",
-) -> list[Crossing]:
+    digits: int | None = None,
+) -> Crossings:
     """Return all E_left = E_right along one parameter, in increasing order.
 
     Parameters
     ----------
-    left, right : models with scalar parameters, or functions that take `parameter` by its name (an array of values)
-        and return the model: ``functools.partial(Attention, nu=0.5)`` for parameter "a1"
+    left, right : models with scalar parameters, or functions that take `parameter` by its name (an array of values;
+        with `digits` a Fraction) and return the model: ``functools.partial(Attention, nu=0.5)`` for parameter "a1"
     parameter : "c", "gamma", or the name of the functions' argument
     values : increasing numbers, the points of the scan; two numbers are the ends of one of `SCAN_POINTS` points,
         geometric along c and gamma
     c, gamma : numbers; the one that is the parameter is left out
     scale : of the features, as for `compare`
+    digits : None for double precision, else how many digits of each value and error are right
 
     Returns
     -------
-    list of `Crossing`, whose `value` is that of the parameter. See `sign_changes` for how they are found: a pair
-    closer than the scan can be missed, curves that agree to rounding do not cross.
+    `Crossings`, a list of `Crossing` whose `value` is that of the parameter; its `known` says what the scan shows and
+    what it does not. See `sign_changes` for how they are found: a pair closer than the scan can be missed.
 
     Raises
     ------
@@ -65,79 +99,57 @@ def crossings(
         If `values` is not increasing, or c or gamma is missing or is the parameter itself.
     TypeError
         If the parameter is neither c nor gamma and no function is given.
+    ArithmeticError
+        If a crossing cannot be had to that many digits, because a function rounds its argument.
 
     >>> from functools import partial
     >>> from hermite_rmt import Attention, LinearRegression
-    >>> [found] = crossings(partial(Attention, a1=0), LinearRegression(), "nu", (0.1, 10), c=1, gamma=1)
+    >>> models = partial(Attention, a1=0), LinearRegression()
+    >>> [found] = crossings(*models, "nu", (0.1, 10), c=1, gamma=1)
     >>> round(found.value, 6), found.rising
     (2.159435, False)
+    >>> crossings(*models, "nu", (2, 3), c=1, gamma=1, digits=25)[0].value
+    mpf('2.159434689179467123927831')
     """
-    if scale not in ("equal", "trace"):
-        raise ValueError(f"scale: got {scale!r}; allowed: 'equal' or 'trace'")
-    fixed = {name: Parameter(value, name).floats for name, value in (("c", c), ("gamma", gamma)) if value is not None}
-    errors = _errors(left, right, parameter, fixed, scale)
-    points = _scan_points(parameter, values)
-    if parameter not in ("c", "gamma"):
-        return sign_changes(errors, points)
-    found = sign_changes(lambda log: errors(np.exp(log)), np.log(points))
-    return [replace(crossing, value=float(np.exp(crossing.value))) for crossing in found]
-
-
-def crossing_curve(
-    left: Any,
-    right: Any,
-    parameter: str,
-    values: Sequence[Any],
-    other: str,
-    other_values: Sequence[Any],
-    *,
-    c: Any = None,
-    gamma: Any = None,
-    scale: Scale = "equal",
-) -> xr.Dataset:
-    """Return the curve E_left = E_right in the plane of two parameters, as all `crossings` of each row of `other`.
-
-    Parameters
-    ----------
-    left, right, parameter, values, c, gamma, scale : as for `crossings`; functions take both parameters by name
-    other, other_values : the second parameter and its values, one row each
-
-    Returns
-    -------
-    Dataset along dim crossing: the two parameters by their names, error and rising, row by row
-
-    >>> from hermite_rmt import Attention, LinearRegression
-    >>> curve = crossing_curve(Attention(a1=0.6, nu=0.5), LinearRegression(), "c", (0.1, 10), "gamma", [0.01, 1])
-    >>> list(curve.data_vars)
-    ['gamma', 'c', 'error', 'rising']
-    """
-    if other == parameter:
-        raise ValueError(f"other: got {other!r}, the parameter itself; allowed: another one")
-    rows = []
-    for value in Parameter(other_values, "other_values").floats.ravel().tolist():
-        place: dict[str, Any] = {"c": c, "gamma": gamma}
-        first, second = left, right
-        if other in place:
-            place[other] = value
-        else:
-            first, second = (_with(model, {other: value}) for model in (left, right))
-        rows += [(value, found) for found in crossings(first, second, parameter, values, scale=scale, **place)]
-    return xr.Dataset(
-        {
-            other: ("crossing", np.array([value for value, _ in rows], dtype=float)),
-            parameter: ("crossing", np.array([found.value for _, found in rows], dtype=float)),
-            "error": ("crossing", np.array([found.error for _, found in rows], dtype=float)),
-            "rising": ("crossing", np.array([found.rising for _, found in rows], dtype=bool)),
-        }
+    gap = Gap.read(left, right, (parameter,), c, gamma, scale)
+    wanted = read_digits(digits)
+    points = read_points(parameter, values)
+    if parameter in PLACES:
+        found = sign_changes(lambda log: gap.errors(**{parameter: np.exp(log)}), np.log(points))
+        inside = [
+            replace(crossing, value=float(np.clip(np.exp(crossing.value), points[0], points[-1])))
+            for crossing in found
+        ]
+        found = Crossings(inside, [float(np.exp(value)) for value in found.touches], found.spacing)
+    else:
+        found = sign_changes(lambda value: gap.errors(**{parameter: value}), points)
+    if wanted is None:
+        return found
+    width = float(points[-1] - points[0])
+    return Crossings(
+        [_refined(gap, parameter, crossing, width, wanted) for crossing in found], found.touches, found.spacing
     )
 
 
-def sign_changes(errors: Errors, points: np.ndarray) -> list[Crossing]:
+def _refined(gap: Gap, parameter: str, crossing: Crossing, width: float, digits: int) -> Crossing:
+    def difference(x: Fraction, digits: int) -> Any:
+        one, other = gap.exact_errors(digits, **{parameter: x})
+        return one - other
+
+    def error(x: Fraction, digits: int) -> Any:
+        return gap.exact_errors(digits, **{parameter: x})[0]
+
+    unit = max(abs(crossing.value), NEAR_ZERO * width)
+    value, common = refined_zero(difference, error, crossing.value, unit, crossing.rising, digits, parameter)
+    return Crossing(value, common, crossing.rising)
+
+
+def sign_changes(errors: Errors, points: np.ndarray) -> Crossings:
     """Return where the two errors, functions of one number or an array, are equal between the first and last point.
 
     Their difference is scanned at the points. Where it comes close to 0 between them without changing sign it is
-    minimised first, so that a pair of crossings between two points is found as well. Curves that agree to rounding on
-    an interval do not cross there.
+    minimised first, so that a pair of crossings between two points is found as well. Curves that agree to rounding do
+    not cross there, they touch.
     """
 
     def difference(x: Any) -> Any:
@@ -148,18 +160,20 @@ def sign_changes(errors: Errors, points: np.ndarray) -> list[Crossing]:
         one, other = errors(x)
         return np.where(np.abs(one - other) <= ROUNDING * np.maximum(one, other), 0.0, one - other)
 
+    spacing = float(np.max(np.diff(points), initial=0.0))
     values = resolved(points)
+    near = _near_misses(difference, points[values != 0], values[values != 0])
+    order = np.argsort([*points, *near], kind="stable")
+    values = np.array([*values, *(resolved(np.array(near)) if near else ())])[order]
+    points = np.array([*points, *near])[order]
+    together = points[values == 0]
     points, values = points[values != 0], values[values != 0]
-    if near := _near_misses(difference, points, values):
-        order = np.argsort([*points, *near], kind="stable")
-        values = np.array([*values, *resolved(np.array(near))])[order]
-        points = np.array([*points, *near])[order]
-        points, values = points[values != 0], values[values != 0]
     found = []
     for k in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
         root = brentq(difference, points[k], points[k + 1], xtol=1e-14)
         found.append(Crossing(float(root), float(errors(root)[0]), bool(values[k + 1] > 0)))
-    return found
+        together = together[(together < points[k]) | (together > points[k + 1])]
+    return Crossings(found, together.tolist(), spacing)
 
 
 def _near_misses(difference: Callable[[Any], Any], points: np.ndarray, values: np.ndarray) -> list[float]:
@@ -179,43 +193,3 @@ def _near_misses(difference: Callable[[Any], Any], points: np.ndarray, values: n
         ).x
         for k in dips
     ]
-
-
-def _errors(left: Any, right: Any, parameter: str, fixed: Mapping[str, Any], scale: Scale) -> Errors:
-    for name in ("c", "gamma"):
-        if (name in fixed) == (name == parameter):
-            allowed = "nothing, it is the parameter" if name == parameter else "a positive number"
-            raise ValueError(f"{name}: got {fixed.get(name)}; allowed: {allowed}")
-    if parameter not in ("c", "gamma") and not (callable(left) or callable(right)):
-        raise TypeError(f"left, right: got two models; allowed: a function of {parameter} for at least one of them")
-
-    def errors(value: Any) -> tuple[Any, Any]:
-        place = {**fixed, parameter: value} if parameter in ("c", "gamma") else fixed
-        models = (
-            (left, right) if parameter in ("c", "gamma") else (_built(m, parameter, value) for m in (left, right))
-        )
-        one, other = (scaled_theory(model, place["c"], place["gamma"], scale)["error"] for model in models)
-        return one, other
-
-    return errors
-
-
-def _built(model: Any, parameter: str, value: Any) -> Any:
-    return model(**{parameter: value}) if callable(model) else model
-
-
-def _with(model: Any, fixed: Mapping[str, Any]) -> Any:
-    """Return a function of the remaining parameter with the others fixed; a model stays as it is."""
-    return (lambda **values: model(**fixed, **values)) if callable(model) else model
-
-
-def _scan_points(parameter: str, values: Sequence[Any]) -> np.ndarray:
-    points = Parameter(values, "values").floats
-    if points.ndim != 1 or points.size < 2 or not (np.diff(points) > 0).all():
-        raise ValueError(f"values: got {values!r}; allowed: at least two increasing numbers")
-    if parameter in ("c", "gamma"):
-        Parameter(points, "values").require_positive()
-    if points.size > 2:
-        return points
-    spaced = np.geomspace if parameter in ("c", "gamma") else np.linspace
-    return spaced(points[0], points[1], SCAN_POINTS)

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hermite_rmt.core.derived import combine, exact_expression
+from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.linear_regression import LinearRegression
@@ -57,3 +59,22 @@ def scaled_theory(model: Any, c: Any, gamma: Any, scale: Scale) -> dict[str, np.
         "quadratic_form": factor * solution["quadratic_form"],
         "trace": factor * solution["trace"],
     }
+
+
+def scaled_error(model: Any, c: Real, gamma: Real, scale: Scale, digits: int) -> Any:
+    """Return the error at one point with its features at the given scale, to `digits` digits."""
+    if scale == "trace" and not isinstance(model, LinearRegression):
+        feature_energy(model, 1.0)  # refuses what is not known
+        names = ("nu", "a1", "diagonal", "skip")
+        a1_and_others = (model.parameters()[name].reals[()] for name in names)
+        gamma = combine(_scaled_ridge, gamma, _inverse(c), *a1_and_others, text="gamma")
+    return model.error(c, gamma, digits=digits)
+
+
+def _scaled_ridge(gamma: Any, inverse: Any, nu: Any, a1: Any, diagonal: Any, skip: Any) -> Any:
+    delta, linear = diagonal + skip, a1 * inverse
+    return gamma * (nu * inverse + linear * linear + 2 * linear * delta + delta * delta)
+
+
+def _inverse(c: Real) -> Real:
+    return read_real(1 / exact_expression(c), "1/c")
