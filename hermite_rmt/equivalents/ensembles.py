@@ -9,9 +9,8 @@ from typing import Any
 
 import sympy
 from sympy.core.symbol import Str
-from sympy.matrices.expressions.matexpr import MatrixSymbol
 
-from hermite_rmt.equivalents.errors import ExpressionError
+from hermite_rmt.equivalents.declared import DeclaredMatrix, read_name, read_scalar
 
 _ALONE = sympy.Tuple()
 
@@ -24,56 +23,6 @@ def dimensions(names: str) -> Any:
     True
     """
     return sympy.symbols(names, integer=True, positive=True)
-
-
-def read_name(name: Any, kind: str) -> Str:
-    """Return a name as SymPy keeps it."""
-    if isinstance(name, (str, Str)) and str(name):
-        return Str(str(name))
-    raise TypeError(f"{kind}: the name must be non-empty text, got {name!r}")
-
-
-def read_scalar(value: Any, what: str) -> sympy.Expr:
-    """Return a scalar parameter as an exact SymPy expression."""
-    if isinstance(value, str):
-        raise TypeError(f"{what}: got the text {value!r}; allowed: a number or a SymPy expression")
-    scalar = sympy.Rational(value) if isinstance(value, float) else sympy.sympify(value)  # the double, exactly
-    if not isinstance(scalar, sympy.Expr) or scalar.is_Matrix:
-        raise TypeError(f"{what}: got {value!r}; allowed: a number or a SymPy scalar expression")
-    return scalar
-
-
-class DeclaredMatrix(MatrixSymbol):  # type: ignore[misc]  # sympy has no stubs
-    """A matrix symbol whose law the engine knows."""
-
-    def _eval_adjoint(self) -> Any:
-        return self.T
-
-    def _eval_conjugate(self) -> Any:
-        return self
-
-    def __add__(self, other: Any) -> Any:
-        _refuse_scalar(self, other)
-        return super().__add__(other)
-
-    def __radd__(self, other: Any) -> Any:
-        _refuse_scalar(self, other)
-        return super().__radd__(other)
-
-    def __sub__(self, other: Any) -> Any:
-        _refuse_scalar(self, other)
-        return super().__sub__(other)
-
-    def __rsub__(self, other: Any) -> Any:
-        _refuse_scalar(self, other)
-        return super().__rsub__(other)
-
-
-def _refuse_scalar(matrix: Any, other: Any) -> None:
-    if other != 0 and not getattr(other, "is_Matrix", False):
-        raise ExpressionError(
-            f"{matrix} + {other}: a matrix plus a scalar; write {other}*Identity({matrix.shape[0]})"
-        )
 
 
 class RandomMatrix(DeclaredMatrix):

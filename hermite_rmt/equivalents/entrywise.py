@@ -7,6 +7,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 
+from hermite_rmt.equivalents.declared import WithoutScalars
 from hermite_rmt.equivalents.ensembles import Vector
 from hermite_rmt.equivalents.errors import ExpressionError, clip
 from hermite_rmt.hermite.nonlinearity import Nonlinearity
@@ -35,7 +36,7 @@ class FunctionAtom(sympy.Atom):  # type: ignore[misc]  # sympy has no stubs
         return str(self.nonlinearity.name)
 
 
-class Entrywise(sympy.MatrixExpr):  # type: ignore[misc]
+class Entrywise(WithoutScalars, sympy.MatrixExpr):  # type: ignore[misc]
     """f applied to every entry of a matrix."""
 
     def __new__(cls, function: Any, scores: Any) -> Any:
@@ -60,7 +61,7 @@ class Entrywise(sympy.MatrixExpr):  # type: ignore[misc]
         return self.args[1].shape  # type: ignore[no-any-return]
 
 
-class OffDiagonal(sympy.MatrixExpr):  # type: ignore[misc]
+class OffDiagonal(WithoutScalars, sympy.MatrixExpr):  # type: ignore[misc]
     """A square matrix with its diagonal replaced by zeros."""
 
     def __new__(cls, matrix: Any, ones: Any = None) -> Any:
@@ -88,7 +89,7 @@ def entrywise(function: Any, scores: Any) -> Any:
 
     Parameters
     ----------
-    function : Nonlinearity, or whatever makes one (text, SymPy expression, callable)
+    function : Nonlinearity, or whatever makes one (text, SymPy expression or Lambda, callable)
     scores : SymPy matrix expression
 
     >>> from hermite_rmt.equivalents.ensembles import Gaussian, dimensions
@@ -116,8 +117,7 @@ def off_diagonal(matrix: Any, ones: Vector | None = None) -> Any:
         to be orthogonal to it (balanced labels).
     """
     if isinstance(matrix, ElementwiseApplyFunction):
-        variable, body = matrix.function.variables[0], matrix.function.expr
-        matrix = Entrywise(Nonlinearity(body, variable=variable), matrix.expr)
+        matrix = Entrywise(Nonlinearity(matrix.function), matrix.expr)
     if not isinstance(matrix, Entrywise):
         raise ExpressionError(
             f"off_diagonal: got {clip(matrix)}; allowed: scores.applyfunc(f) or entrywise(f, scores), alone"

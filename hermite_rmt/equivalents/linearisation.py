@@ -22,7 +22,7 @@ from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, joint_family
 from hermite_rmt.equivalents.entrywise import OffDiagonal
 from hermite_rmt.equivalents.errors import ExpressionError, clip
-from hermite_rmt.equivalents.pencil import without_low_rank
+from hermite_rmt.equivalents.nodes import without_low_rank
 from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.hermite.nonlinearity import Nonlinearity
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import sympy
 
+from hermite_rmt.equivalents.circuit import linearise
 from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.guess import rational
 from hermite_rmt.equivalents.modular import NoResidueError
 from hermite_rmt.equivalents.nodes import Node, add, identity, invert
-from hermite_rmt.equivalents.pencil import linearise
 from hermite_rmt.equivalents.series import SpectralSeries
 
 _EXPONENTS = (521, 2203, 4423, 11213)  # of Mersenne primes

@@ -133,3 +133,16 @@ def transpose(node: Node) -> Node:
     if node.kind == "inverse":
         return Node("inverse", node.cols, node.rows, (transpose(node.parts[0]),))
     return node
+
+
+def without_low_rank(node: Node) -> Node:
+    """Return the expression with its rank-one parts removed: what decides the limiting trace."""
+    if node.kind == "letter" and node.parts[0].low_rank:
+        return Node("sum", node.rows, node.cols)
+    if node.kind == "sum":
+        return add([(scalar, without_low_rank(part)) for scalar, part in node.parts], node.rows, node.cols)
+    if node.kind == "product":
+        return multiply([without_low_rank(part) for part in node.parts])
+    if node.kind == "inverse":
+        return invert(without_low_rank(node.parts[0]))
+    return node

@@ -12,7 +12,8 @@ from typing import Any
 
 import sympy
 
-from hermite_rmt.equivalents.ensembles import DeclaredMatrix, RandomMatrix, Vector, read_scalar
+from hermite_rmt.equivalents.declared import DeclaredMatrix, read_scalar
+from hermite_rmt.equivalents.ensembles import RandomMatrix, Vector
 from hermite_rmt.equivalents.errors import ExpressionError, clip
 from hermite_rmt.equivalents.nodes import Letter, Node, add, identity, invert, multiply, transpose
 from hermite_rmt.equivalents.spectral import Deterministic

@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 from sympy.core.symbol import Str
 
-from hermite_rmt.equivalents.ensembles import DeclaredMatrix, read_name, read_scalar
+from hermite_rmt.equivalents.declared import DeclaredMatrix, read_name, read_scalar
 
 
 class Deterministic(DeclaredMatrix):

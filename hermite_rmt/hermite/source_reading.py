@@ -22,6 +22,10 @@ Expr = Any
 def read_source(source: Any, variable: Any, breakpoints: Iterable[Any] | None, name: str | None) -> Source:
     """Read whatever a user may hand over as f; see `Nonlinearity`."""
     points = None if breakpoints is None else exact_points(breakpoints)
+    if isinstance(source, sympy.Lambda):
+        if len(source.variables) != 1:
+            raise TypeError(f"f: got {source}, a function of {len(source.variables)} variables; allowed: of one")
+        source, variable = source.expr, source.variables[0]
     if isinstance(source, str):
         names = () if variable is None else (str(variable),)
         read = Source(_in_x(parse(source, names), variable), None, points, name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hermite_rmt.equivalents.dyson import Dyson
-from hermite_rmt.equivalents.pencil import without_low_rank
+from hermite_rmt.equivalents.nodes import without_low_rank
 from hermite_rmt.equivalents.positivity import Positivity
 from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
 from hermite_rmt.theory.engine.hermitised import HermitisedPath, exact_point

@@ -9,13 +9,15 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixSymbol
 
+from hermite_rmt.equivalents.circuit import linearise
 from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.elimination import AlgebraicEquation, eliminate_by_series, eliminate_symbolically
 from hermite_rmt.equivalents.ensembles import Vector, overlap
 from hermite_rmt.equivalents.errors import ExpressionError
 from hermite_rmt.equivalents.linearisation import linearise_entrywise
 from hermite_rmt.equivalents.moments import moments
-from hermite_rmt.equivalents.pencil import Pencil, linearise, without_low_rank
+from hermite_rmt.equivalents.nodes import without_low_rank
+from hermite_rmt.equivalents.pencil import Pencil
 from hermite_rmt.equivalents.reading import Reader
 from hermite_rmt.equivalents.reduction import Reduction, reduce_dyson
 from hermite_rmt.equivalents.selfadjoint import symmetrise
