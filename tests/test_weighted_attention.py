@@ -202,6 +202,15 @@ def test_dual_against_closed_forms(tau) -> None:
         assert bound < (1e-4 if abs(tau) == 0.999 else 1e-13)
 
 
+def test_symmetric_weights_stay_symmetric_under_a_covariance() -> None:
+    """Rounding may not make tau = 1 - 1e-16, at which no series is short."""
+    W = gaussian()
+    for sign in (1, -1):
+        model = hr.Attention("sign(x)", weights=W + sign * W.T, covariance=covariance())
+        assert model.symmetry == sign
+    assert hr.Attention("sign(x)", covariance=covariance()).symmetry == 1
+
+
 def test_dual_to_digits() -> None:
     import mpmath
 

@@ -51,7 +51,7 @@ def nonlinear_dual(f: Nonlinearity, tau: Any, digits: int | None = None) -> tupl
         mean, slope = (lift(f.coefficient(k, digits=working)) for k in (0, 1))
         value = total - mean * mean - tau * slope * slope if tau else tau
         return (value if digits is None else KnownDigits.of(value, digits)), 0.0
-    tolerance = ROUNDING if digits is None else 10.0 ** -(digits + 2)
+    tolerance = 4 * ROUNDING if digits is None else 10.0 ** -(digits + 2)
     for order in ORDERS:
         squares = [lift(a) ** 2 for a in f.coefficients(order, digits=working)]
         tail = max(float(nu - sum(squares)), 0.0) + ROUNDING * float(nu) * (digits is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
@@ -115,10 +116,15 @@ class WeightedAttention(Model):
     def matrix(self) -> Array:
         """M = Sigma^{1/2} (W/s) Sigma^{1/2}, (p, p), of Frobenius norm sqrt p, in the eigenbasis of Sigma."""
         W = np.eye(self.p) if self.weights is None else self.weights
+        M = W
         if self._axes is not None:
             variances, axes = self._axes
-            W = np.sqrt(variances)[:, None] * (axes.T @ W @ axes) * np.sqrt(variances)
-        return np.asarray(W * (np.sqrt(self.p) / np.linalg.norm(W)))
+            M = np.diag(variances)
+            if self.weights is not None:
+                M = np.sqrt(variances)[:, None] * (axes.T @ W @ axes) * np.sqrt(variances)
+            if np.array_equal(W, W.T) or np.array_equal(W, -W.T):  # M is so too, but for rounding
+                M = (M + math.copysign(1, np.sum(W * W.T)) * M.T) / 2
+        return np.asarray(M * (np.sqrt(self.p) / np.linalg.norm(M)))
 
     @cached_property
     def symmetry(self) -> float:
