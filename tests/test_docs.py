@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import tomllib
 from pathlib import Path
 
 import pages
 import pytest
 
+import hermite_rmt as hr
 from hermite_rmt.figures.gallery import GALLERY
 
 DOCS = pages.ROOT / "docs"
@@ -78,3 +80,13 @@ def test_every_worked_example_for_contributors_takes_less_than_30_lines() -> Non
             for line in block.splitlines()
         ]
         assert 0 < len([line for line in lines if line]) < 30, name
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((pages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (pages.ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (pages.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert project["version"] == hr.__version__
+    assert re.findall(r"^version: (\S+)$", citation, re.MULTILINE) == [hr.__version__]
+    assert re.findall(r"^## (\S+)", changelog, re.MULTILINE)[0] == hr.__version__
+    assert set(re.findall(r"^\s*license: (\S+)$", citation, re.MULTILINE)) == {project["license"]}
