@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.flint_context import flint_precision
+from hermite_rmt.core.numbers import read_real
 from hermite_rmt.hermite.bounds import TailBounds
+from hermite_rmt.hermite.breakpoints import breakpoints
 from hermite_rmt.hermite.certified import certified_coefficients, certified_energy
 from hermite_rmt.hermite.integrand import Integrand, X
+from hermite_rmt.hermite.isolation import pieces_are_proved
 from hermite_rmt.hermite.quadrature import coefficients, energy
 
 pytest.importorskip("flint")
@@ -82,6 +85,68 @@ def test_contains_the_quadrature(f):
     ball = certified_energy(of(f), DIGITS)
     assert energy(of(f), DIGITS + 20) in ball
     assert MP.convert(ball.rad) <= MP.convert(ball.mid) * MP.mpf(10) ** -DIGITS
+
+
+TOUCHING = [
+    (sympy.Max(X, sympy.exp(X) - 1), sympy.exp(X) - 1),
+    (sympy.Max(sympy.exp(X - 1) - 1, X - 1), sympy.exp(X - 1) - 1),
+    (sympy.Max(sympy.sin(X), X - X**3 / 6), sympy.Piecewise((sympy.sin(X), X > 0), (X - X**3 / 6, True))),
+    (sympy.Min(1, sympy.cosh(X)), sympy.Integer(1) + 0 * X),
+    (sympy.sign(X - sympy.tanh(X)) * X, sympy.Abs(X)),
+    (sympy.Abs(sympy.exp(X) - 1 - X) ** 2 * sympy.sign(X), (sympy.exp(X) - 1 - X) ** 2 * sympy.sign(X)),
+    (
+        sympy.atan(sympy.Min(sympy.Piecewise((X, R(7, 10) < X), (X + R(31, 100), True)), R(1, 20))),
+        sympy.Piecewise((sympy.atan(X + R(31, 100)), -R(26, 100) > X), (sympy.atan(R(1, 20)), True)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("f", "same"), TOUCHING, ids=[str(f) for f, _ in TOUCHING])
+def test_arguments_that_touch_are_told_apart(f, same):
+    for ball, other in zip(
+        certified_coefficients(of(f), 2, 20), certified_coefficients(of(same), 2, 25), strict=True
+    ):
+        assert other in ball or (other.lower <= 0 <= other.upper and 0 in ball)
+        assert ball.rad <= max(abs(ball.mid), 1) * MP.mpf(10) ** -20
+
+
+@pytest.mark.parametrize("digits", [10, 15, 30])
+def test_two_zeros_closer_than_anybody_looks_are_no_touching(digits):
+    """exp(u) - 1 - u - 1e-20 has zeros 2.8e-10 apart; in double precision it seems to touch 0."""
+    u = X - R(1, 3)
+    f = sympy.sign(sympy.exp(u) - 1 - u - R(1, 10**20))
+    right = 1 - 2 * sympy.sqrt(2) * sympy.sqrt(R(1, 10**20)) * 2 * sympy.exp(-R(1, 18)) / sympy.sqrt(2 * sympy.pi)
+    try:
+        ball = certified_coefficients(of(f), 0, digits)[0]
+    except ValueError as error:
+        assert "certified" in str(error)  # noqa: PT017
+    else:
+        assert (
+            MP.convert(ball.lower) - MP.mpf(10) ** -19 <= exact(right) <= MP.convert(ball.upper) + MP.mpf(10) ** -19
+        )
+    points = breakpoints(f, -9, 9)
+    assert len(points) == 2 or not pieces_are_proved(f, points, 9, 60)
+    assert not pieces_are_proved(f, [read_real("1/3", "x")], 9, 60)
+
+
+@pytest.mark.parametrize(
+    ("f", "points", "proved"),
+    [
+        (sympy.Max(X, sympy.exp(X) - 2), [], False),
+        (sympy.Abs(sympy.exp(X) - 2), [R(2)], False),
+        (sympy.Abs(sympy.exp(X) - 2), [sympy.log(2)], True),
+        (sympy.Abs(sympy.exp(X) - 2), [sympy.log(2), R(1)], True),
+        (sympy.Max(X, sympy.Abs(sympy.sin(X))), [R(0)], True),  # pi is beyond 3
+        (sympy.Max(X, sympy.Abs(sympy.sin(2 * X))), [R(0)], False),
+        (sympy.sign(sympy.tanh(X) ** 3), [R(0)], True),
+        (sympy.log(X**2), [R(0)], True),
+        (sympy.log(X**2), [R(1)], False),
+        (sympy.sign(sympy.exp(X) + 1), [], True),
+        (sympy.floor(X), [R(n) for n in range(-3, 4)], False),
+    ],
+)
+def test_only_complete_breakpoints_are_proved(f, points, proved):
+    assert pieces_are_proved(f, [read_real(point, "x") for point in points], 3, 80) is proved
 
 
 @settings(max_examples=8)

@@ -105,7 +105,7 @@ class BallFunction:
         base, exponent = expression.args
         if exponent.is_Integer:
             power = int(exponent)
-            return ("plain", lambda value: value**power, (self._slot(base),))
+            return ("plain", lambda value: _whole_power(value, power), (self._slot(base),))
         if exponent == sympy.S.Half:
             return ("sqrt", _nothing, (self._slot(base),))
         if exponent == -sympy.S.Half:
@@ -187,6 +187,20 @@ def _arguments(expression: sympy.Expr) -> tuple[sympy.Expr, ...]:
 
 def _nothing(*_: Any) -> Any:
     raise AssertionError("a placeholder is never called")
+
+
+def _whole_power(value: Any, power: int) -> Any:
+    """Return value^power by multiplications: that of python-flint is nan on real balls that contain 0."""
+    if power < 0:
+        return 1 / _whole_power(value, -power)
+    result, square = 1, value
+    while power:
+        if power % 2:
+            result = square * result
+        power //= 2
+        if power:
+            square = square * square
+    return result
 
 
 def _sum(*values: Any) -> Any:

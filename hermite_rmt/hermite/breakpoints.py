@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import sympy
 
@@ -96,6 +97,25 @@ def piece_at(expression: sympy.Expr, point: sympy.Rational) -> sympy.Expr:
     return _Resolver(point).resolve(normalised(expression))
 
 
+def branches_at(expression: sympy.Expr, point: sympy.Rational) -> sympy.Expr:
+    """Return the expression with the branch at `point` in place of each Piecewise; its kinks stay as they are.
+
+    >>> branches_at(sympy.Max(X, 0) * sympy.Piecewise((X, X < 3), (2, True)), sympy.Integer(1))
+    x*Max(0, x)
+    """
+    return expression.replace(sympy.Piecewise, lambda *branches: _branch(branches, point))
+
+
+def _branch(branches: Iterable[Any], point: sympy.Rational) -> sympy.Expr:
+    for value, condition in branches:
+        holds = condition.subs(X, point)
+        if holds not in (sympy.true, sympy.false):
+            holds = sympy.simplify(holds)
+        if holds == sympy.true:
+            return value
+    return sympy.nan
+
+
 class _Resolver:
     def __init__(self, point: sympy.Rational) -> None:
         self.point = point
@@ -113,7 +133,7 @@ class _Resolver:
         if not expression.args or not expression.has(X):
             return expression
         if isinstance(expression, sympy.Piecewise):
-            return self._branch(expression)
+            return self.resolve(_branch(expression.args, self.point))
         arguments = [self.resolve(argument) for argument in expression.args]
         argument = arguments[0]
         if isinstance(expression, sympy.Abs):
@@ -132,15 +152,6 @@ class _Resolver:
                 best = (max if isinstance(expression, sympy.Max) else min)(range(len(values)), key=values.__getitem__)
                 return arguments[best]
         return expression.func(*arguments)
-
-    def _branch(self, expression: sympy.Piecewise) -> sympy.Expr:
-        for value, condition in expression.args:
-            holds = condition.subs(X, self.point)
-            if holds not in (sympy.true, sympy.false):
-                holds = sympy.simplify(holds)
-            if holds == sympy.true:
-                return self.resolve(value)
-        return sympy.nan
 
 
 def between(left: Real | None, right: Real | None) -> sympy.Rational:

@@ -2,8 +2,9 @@
 
 The line is cut at exact breakpoints; between them the analytic pieces are integrated by `acb.integral` (Johansson,
 Numerical integration in arbitrary-precision ball arithmetic, 2018), with integrands that say where they are analytic;
-the tails are bounded by `bounds`. Where breakpoints could only be searched for, f keeps its Abs, Max, ..., whose
-extensions to the complex plane know their kinks.
+the tails are bounded by `bounds`. Where breakpoints could only be searched for, `isolation` proves that there are no
+others, close surroundings of them left out; where it cannot, f keeps its Abs, Max, ..., whose extensions know their
+kinks.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.core.numbers import Real, SymbolicReal, read_digits
 from hermite_rmt.hermite import quadrature
 from hermite_rmt.hermite.bounds import TailBounds
-from hermite_rmt.hermite.breakpoints import between, breakpoints, equations, normalised, piece_at
+from hermite_rmt.hermite.breakpoints import between, branches_at, breakpoints, equations, normalised, piece_at
 from hermite_rmt.hermite.integrand import Integrand, X
+from hermite_rmt.hermite.isolation import enclosure_around, pieces_are_proved
 from hermite_rmt.hermite.pieces import Pieces
-from hermite_rmt.hermite.zeros import solved_exactly
+from hermite_rmt.hermite.zeros import real_zeros, solved_exactly
 
 _ATTEMPTS = 4
+_GUARD_BITS = 24  # beyond the target: how close to a breakpoint that was searched for the pieces are proved
 _ROUGH_DIGITS = 6
 _EVALUATIONS = 60_000
-_FAR = 1e12
 
 
 def certified_coefficients(integrand: Integrand, order: int, digits: int) -> list[Ball]:
@@ -91,6 +93,10 @@ def certified_energy(integrand: Integrand, digits: int) -> Ball:
     return certified_coefficients(integrand.squared(), 0, digits)[0]
 
 
+_Piece = tuple[Real | None, Real | None, BallFunction]
+"""The ends of an interval, and f between them."""
+
+
 class _Enclosure:
     """The pieces of f with enclosures."""
 
@@ -99,7 +105,7 @@ class _Enclosure:
         self.name = integrand.name
         self.expression = normalised(integrand.expression)
         self.search = Pieces(integrand, order)
-        self._cuts: dict[int, list[tuple[Real | None, Real | None, BallFunction]]] = {}
+        self._cuts: dict[tuple[int, int], tuple[list[_Piece], list[Real]]] = {}
 
     def ball(self, degree: int, digits: int, rough: Any) -> Ball:
         """Return the ball of a_degree, `rough` being its value to a few digits (0 if it cannot be told from 0)."""
@@ -127,8 +133,15 @@ class _Enclosure:
         radius, tails = self._tails(flint, degree, target, density)
         total = flint.arb(0)
         tolerance = flint.arb((1, -target - 8))
-        for left, right, function in self._pieces(radius):
+        pieces, guarded = self._pieces(radius, target)
+        guard = flint.arb((1, -target - _GUARD_BITS))
+        for point in guarded:
+            total += self._around(flint, _end(flint, point, radius), guard, degree)
+        for left, right, function in pieces:
             a, b = (_end(flint, left, -radius), _end(flint, right, radius))
+            a, b = a + guard * (left in guarded), b - guard * (right in guarded)
+            if not a < b:
+                continue
 
             def term(z: Any, analytic: Any, function: BallFunction = function) -> Any:
                 return function.complex(z, bool(analytic)) * _hermite(flint, z, degree) * (z * z / -2).exp()
@@ -156,23 +169,31 @@ class _Enclosure:
                         "singularities (and quotients 0/0) cannot be enclosed"
                     )
 
-    def _pieces(self, radius: int) -> list[tuple[Real | None, Real | None, BallFunction]]:
-        if radius not in self._cuts:
+    def _around(self, flint: Any, point: Any, guard: Any, degree: int) -> Any:
+        """Return an enclosure of the integral over a breakpoint's surroundings, where f may be any of its pieces."""
+        ball = point + flint.arb(0, guard)
+        size = abs(enclosure_around(self.expression, ball) * _hermite(flint, flint.acb(ball), degree).real)
+        return flint.arb(0, (2 * guard * size * (ball * ball / -2).exp()).upper())
+
+    def _pieces(self, radius: int, target: int) -> tuple[list[_Piece], list[Real]]:
+        """Return the analytic pieces, and the breakpoints around which nothing is known about them.
+
+        Where the pieces are not proved f keeps its Abs, Max, ..., whose extensions know their kinks.
+        """
+        key = radius, target
+        if key not in self._cuts:
             points = breakpoints(self.expression, -radius, radius)
-            ends: list[Real | None] = [None, *points, None]
             exact = all(solved_exactly(equation) for equation in equations(self.expression, -radius, radius))
+            proved = exact or pieces_are_proved(self.expression, points, radius, target + 2 * _GUARD_BITS)
+            if not proved and self.expression.has(sympy.Piecewise):
+                raise ValueError(f"certified: {self.name}: the ends of the branches are not known exactly")
             pieces = []
-            for left, right in itertools.pairwise(ends):
-                if exact:
-                    piece = piece_at(self.expression, between(left, right))
-                elif self.expression.has(sympy.Piecewise):
-                    raise ValueError(f"certified: {self.name}: the ends of the branches are not known exactly")
-                else:
-                    piece = self.expression
+            for left, right in itertools.pairwise([None, *points, None]):
+                piece = piece_at(self.expression, between(left, right)) if proved else self.expression
                 if piece != 0:
                     pieces.append((left, right, BallFunction(X, piece)))
-            self._cuts[radius] = pieces
-        return self._cuts[radius]
+            self._cuts[key] = pieces, points if proved and not exact else []
+        return self._cuts[key]
 
     def _tails(self, flint: Any, degree: int, target: int, density: Any) -> tuple[int, Any]:
         """Return R and a bound of the integral over |x| > R, below 2^-target."""
@@ -198,13 +219,16 @@ class _Enclosure:
         """Return what f(x), or f(-x), is for x > radius."""
         expression = self.expression
         if expression.has(sympy.Piecewise):
-            if any(part.has(sympy.sin, sympy.cos, sympy.tan, sympy.floor) for part in equations(expression, -1, 1)):
+            conditions = [part for part in expression.atoms(sympy.core.relational.Relational) if part.has(X)]
+            bounds = [part.lhs - part.rhs for part in conditions]
+            if any(part.has(sympy.sin, sympy.cos, sympy.tan, sympy.floor) for part in bounds):
                 raise ValueError(f"certified: {self.name}: infinitely many branches have no common bound here")
-            # all breakpoints of the line, solved exactly: beyond the last one there is one branch
-            points = breakpoints(expression, -_FAR, _FAR)
+            if not all(map(solved_exactly, bounds)):
+                raise ValueError(f"certified: {self.name}: the ends of the branches are not known exactly")
+            points = [point for part in bounds for point in real_zeros(part, -math.inf, math.inf)]
             if any(abs(float(point)) >= radius for point in points):
                 raise ValueError(f"certified: {self.name}: a breakpoint beyond {radius} is not supported")
-            expression = piece_at(expression, sympy.Integer(-radius - 1 if mirrored else radius + 1))
+            expression = branches_at(expression, sympy.Integer(-radius - 1 if mirrored else radius + 1))
         return expression.subs(X, -X) if mirrored else expression
 
 
