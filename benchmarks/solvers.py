@@ -8,8 +8,11 @@ Ratios first: they travel between machines better than times do.
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import platform
 import resource
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -33,6 +36,7 @@ from hermite_rmt.solvers.attention_grid import solve_grid
 from hermite_rmt.solvers.attention_path import double_start
 from hermite_rmt.solvers.attention_point import ExactPoint
 
+ARITHMETICS = ("python-flint", "mpmath (gmpy)", "mpmath (python)")
 OVERLAPS = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
 
 
@@ -222,36 +226,66 @@ def memory() -> None:
 
 
 def any_precision(quick: bool) -> None:
-    """Print the times of digits and certificates."""
-    arguments = box(30, seed=3)
-    points = [exact_point(arguments, index) for index in range(30)]
-    kinds = [("mpmath", False)] + ([("python-flint", True)] if flint_module() else [])
-    print(f"digits (mpmath backend: {mpmath.libmp.BACKEND}), q and E with overlaps, milliseconds a point")
+    """Print the times of digits with every arithmetic there is, against mpmath.findroot, and of certificates."""
+    points = [exact_point(box(30, seed=3), index) for index in range(30)]
+    cost = digits_costs(quick, True) if flint_module() else {}
+    cost |= digits_costs(quick, False)
+    cost |= without_gmpy(quick)
+    names = sorted({name for name, _ in cost}, key=ARITHMETICS.index)
+    print("digits, q and E with overlaps; mpmath.findroot finds m, delta, tau alone")
+    for rational, form in ((False, "the sums over roots, form (d)"), (True, "the rational form solved here")):
+        there = seconds(partial(find_root, points[0], 200, rational)) * 1e3
+        mine = seconds(partial(solve_all, points[:1], 200)) * 1e3
+        print(f"  over mpmath.findroot at 200 digits, same point, on {form}: {there / mine:6.1f} times faster")
+    if flint_module():
+        certified = [seconds(partial(certify_point, point, 70), 5) for point in points]
+        plain = [seconds(partial(solve_point, point, 70), 5) for point in points]
+        ratios = np.array(certified) / np.array(plain)
+        print(
+            f"  certified over plain, 70 digits: median {np.median(ratios):.1f}, "
+            f"largest of 30 points {ratios.max():.1f} ({np.mean(certified) * 1e3:.2f} ms)"
+        )
+    for digits in sorted({digits for _, digits in cost}):
+        row = ", ".join(f"{name} {cost[name, digits]:.2f}" for name in names)
+        print(f"  {digits:6} digits, milliseconds a point: {row}")
+
+
+def digits_costs(quick: bool, use_flint: bool) -> dict[tuple[str, int], float]:
+    """Return milliseconds a point by arithmetic and digits."""
+    points = [exact_point(box(30, seed=3), index) for index in range(30)]
+    name = "python-flint" if use_flint else f"mpmath ({mpmath.libmp.BACKEND})"
     cost = {}
     for digits in (50, 200, 1000) if quick else (50, 200, 1000, 10000):
         chosen = points if digits < 1000 else points[: 10 if digits == 1000 else 2]
-        for name, use_flint in kinds:
-            cost[name, digits] = seconds(partial(solve_all, chosen, digits, use_flint), 2) / len(chosen) * 1e3
-        print(f"  {digits:6} digits: " + ", ".join(f"{name} {cost[name, digits]:8.2f}" for name, _ in kinds))
-    if flint_module():
-        certified = seconds(lambda: [certify_point(point, 70) for point in points]) / len(points) * 1e3
-        plain = seconds(partial(solve_all, points, 70)) / len(points) * 1e3
-        print(f"  certified at 70 digits: {certified:.2f}, {certified / plain:.2f} times the plain solve")
-    for rational, name in ((False, "sums over roots"), (True, "the rational form")):
-        there = seconds(partial(find_root, points[0], 200, rational)) * 1e3
-        ratios = ", ".join(f"{there / cost[kind, 200]:.1f} times {kind}" for kind, _ in kinds)
-        print(f"  mpmath.findroot, 200 digits, on {name} (m, delta, tau alone): {there:.1f}: {ratios}")
+        cost[name, digits] = seconds(partial(solve_all, chosen, digits, use_flint)) / len(chosen) * 1e3
+    return cost
+
+
+def without_gmpy(quick: bool) -> dict[tuple[str, int], float]:
+    """Return the same in a process of its own where mpmath and SymPy work on Python's integers."""
+    if mpmath.libmp.BACKEND == "python":
+        return {}
+    command = [sys.executable, __file__, "--digits-only", *(["--quick"] if quick else [])]
+    plain = {"MPMATH_NOGMPY": "1", "SYMPY_GROUND_TYPES": "python"}
+    found = subprocess.run(command, env=os.environ | plain, check=True, capture_output=True, text=True)
+    return {(name, digits): cost for name, digits, cost in json.loads(found.stdout)}
 
 
 def main() -> None:
     """Run everything and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer points, no 10^6 points, no 10,000 digits")
-    quick = parser.parse_args().quick
-    print(f"{processor()}, Python {sys.version.split()[0]}, NumPy {np.__version__}, one core")
-    double_precision(20_000 if quick else 100_000)
-    any_precision(quick)
-    if not quick:
+    parser.add_argument("--digits-only", action="store_true", help="the times of mpmath alone, as JSON")
+    options = parser.parse_args()
+    if options.digits_only:
+        print(json.dumps([[*key, cost] for key, cost in digits_costs(options.quick, False).items()]))
+        return
+    load = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    print(f"{processor()}, {os.cpu_count()} processors{load}")
+    print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}; processor time of one core, best of the runs")
+    double_precision(20_000 if options.quick else 100_000)
+    any_precision(options.quick)
+    if not options.quick:
         memory()
 
 

@@ -19,7 +19,7 @@ from hermite_rmt.solvers.attention_equations import (
 from hermite_rmt.solvers.attention_start import FloatArray, Physical, coordinates, first_guess
 from hermite_rmt.solvers.dual import Dual, seeds
 
-CHUNK = 8192  # points a block: its arrays stay in the cache
+CHUNK = 4096  # points a block: its arrays stay in the cache
 TRUSTED_STEP = 0.3  # a Newton step of this relative size is taken as it is
 SHORTENED_STEP = 30.0  # in sweep j a step up to j times that is shortened; beyond, the contraction makes one step
 CONVERGED_STEP = 1e-8  # the next step would be its square
