@@ -114,25 +114,30 @@ def _real_extreme(name: str) -> Step:
     return extreme
 
 
-REAL: dict[str, Step] = {name: (lambda x, name=name: getattr(x, name)()) for name in _MEROMORPHIC} | {
-    name: (lambda x, name=name: getattr(x, name)())
-    for name in (
-        "log",
-        "sqrt",
-        "rsqrt",
-        "asin",
-        "acos",
-        "atan",
-        "asinh",
-        "acosh",
-        "atanh",
-        "lgamma",
-        "lambertw",
-        "floor",
-        "ceil",
-        "erfinv",
-    )
-}
+# with cuts, or jumps
+_OTHERS = (
+    "log",
+    "sqrt",
+    "rsqrt",
+    "asin",
+    "acos",
+    "atan",
+    "asinh",
+    "acosh",
+    "atanh",
+    "lgamma",
+    "lambertw",
+    "floor",
+    "ceil",
+    "erfinv",
+)
+
+
+def _real(name: str) -> Step:
+    return lambda x: getattr(x, name)()
+
+
+REAL: dict[str, Step] = {name: _real(name) for name in (*_MEROMORPHIC, *_OTHERS)}
 REAL |= {
     "abs": abs,
     "sign": lambda x: x.sgn(),
@@ -164,38 +169,9 @@ COMPLEX: dict[str, Step] = {name: _meromorphic(name) for name in _MEROMORPHIC} |
     "lambertw": _with_cut("lambertw", _real_below(-0.25)),
 }
 
+# SymPy's classes: most are called as here
 NAMES: dict[Any, str] = {
-    getattr(sympy, name): name
-    for name in (
-        "exp",
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "sinh",
-        "cosh",
-        "tanh",
-        "coth",
-        "sech",
-        "csch",
-        "erf",
-        "erfc",
-        "erfi",
-        "sinc",
-        "gamma",
-        "log",
-        "asin",
-        "acos",
-        "atan",
-        "asinh",
-        "acosh",
-        "atanh",
-        "floor",
-        "erfinv",
-        "sign",
-    )
+    getattr(sympy, name): name for name in REAL if isinstance(getattr(sympy, name, None), sympy.FunctionClass)
 } | {
     sympy.polygamma: "digamma",
     sympy.airyai: "airy_ai",
