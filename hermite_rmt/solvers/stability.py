@@ -1,7 +1,7 @@
 """Which solution of a matrix Dyson equation is the limit: the one at which a positive map contracts.
 
 R solves (L_0 - eta(R)) R = 1. With L_G the random part of the pencil, C(X) = R^T E[L_G^* X L_G] R is a positive map.
-At most one real solution R has a C of spectral radius below 1, and that one is lim E L^-1 (derivations/15_branch.py).
+At most one real solution R has a C of spectral radius below 1, and that one is lim E L^-1 (derivations/17_branch.py).
 The radius is below 1 if some Z > 0 has Z - E[L_G^* (R^T Z R) L_G] > 0: that is what is shown here, with balls.
 """
 

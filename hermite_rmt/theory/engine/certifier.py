@@ -23,7 +23,7 @@ from hermite_rmt.theory.engine.point_solver import PointSolver
 from hermite_rmt.theory.engine.values import Number
 
 PROVED = "proved: exactly one solution of the equations in the box, by Krawczyk's test"
-BRANCH_PROVED = "branch: proved; the map of derivations/15_branch.py contracts here, as it does at the limit alone"
+BRANCH_PROVED = "branch: proved; the map of derivations/17_branch.py contracts here, as it does at the limit alone"
 BRANCH_FOLLOWED = "branch: followed numerically, not proved"
 NO_CONGRUENCE = "the self-adjoint form of the pencil does not exist at this point"
 GUARD = 6  # digits, for the step from one form of the pencil to the other
