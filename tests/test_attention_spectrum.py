@@ -72,6 +72,18 @@ def test_merging_edges_of_the_kernel() -> None:
     assert abs(open_gap[1] - 4) < 1e-28  # x(1/4) = 4 - 1 + 8/4 + (1/8)/(1/8 - 1/4)
 
 
+@pytest.mark.parametrize("exponent", [3, pytest.param(25, marks=pytest.mark.slow)])
+def test_lower_edge_where_zero_leaves_the_spectrum_of_the_kernel(exponent: int) -> None:
+    """c = 4, a_1 = 0, nu = 1: K has the bulk d +- 1; the lower edge falls like the square of the distance d - 1."""
+    distance = Fraction(1, 10**exponent)
+    lower, upper = hr.Attention(a1=0, nu=1, diagonal=1 + distance).spectrum(4).edges(digits=20)
+    (closer, _) = hr.Attention(a1=0, nu=1, diagonal=1 + distance / 10).spectrum(4).edges(digits=20)
+    assert float(lower / closer) == pytest.approx(100, rel=max(10 * float(distance), 1e-12))
+    for at in (1, 1 - distance):
+        (only,) = hr.Attention(a1=0, nu=1, diagonal=at).spectrum(4).edges(digits=20)
+        assert abs(float(only - upper)) <= 100 * float(distance)
+
+
 def test_kernel_edges_of_numbers_given_by_procedures() -> None:
     spectrum = hr.Attention(hr.Nonlinearity("tanh(x)")).spectrum("1/2")
     short, long = spectrum.kernel_edges(digits=20), spectrum.kernel_edges(digits=40)

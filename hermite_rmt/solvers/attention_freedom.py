@@ -10,6 +10,7 @@ import numpy as np
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.solution import Solution
 from hermite_rmt.solvers.arithmetic import Arithmetic
+from hermite_rmt.solvers.attention_bounds import largest_eigenvalue
 from hermite_rmt.solvers.attention_digits import is_physical, solve_with
 from hermite_rmt.solvers.attention_equations import Inputs
 from hermite_rmt.solvers.attention_newton import Problem, evaluate, iterate
@@ -71,12 +72,6 @@ def degrees_of_freedom(
                 pairs = evaluate(block, x, use_pair).roots.pairs.value
                 result[points] = freedom(block.inputs, block.gamma, use_pair, x, pairs)
         return np.where(gamma > FAR * largest_eigenvalue(c, np.abs(a1), eta, np.abs(kappa)), mean / gamma, result)
-
-
-def largest_eigenvalue(c: FloatArray, a: FloatArray, eta: FloatArray, kappa: FloatArray) -> FloatArray:
-    """Return an upper bound of the limiting spectrum of A^T A/n: |X|^2/n times |K|^2, norm by norm."""
-    end = (1 + c**-0.5) ** 2
-    return c * end * (a * end + kappa + 2 * np.sqrt(eta / c)) ** 2
 
 
 def degrees_of_freedom_digits(parameters: Mapping[str, Real], digits: int, use_flint: bool | None = None) -> Solution:

@@ -18,6 +18,8 @@ from hermite_rmt.solvers.attention_start import shapes_of
 OVERLAPS = ("mu_mu", "mu_K", "mu_Q", "K_K", "Q_Q", "K_Q")
 NAMES = ("c", "gamma", "a1", "eta", "kappa", *OVERLAPS)
 _PROBE = 128  # bits that decide signs and the power of 2 of the scale
+_CLOSE = 1e-6  # 1 - c from which on its digits are not those of the double c
+_DOUBLE_RANGE = 1100  # bits after which 1 - c is no double any more
 
 
 class Scaled(NamedTuple):
@@ -86,7 +88,12 @@ class ExactPoint:
             for name in ("c", "gamma", "a1", "eta", "kappa")
         }
         sign = -1.0 if self.negative else 1.0
-        inputs = Inputs(shapes_of(value["c"]), np.abs(value["a1"]), value["eta"], sign * value["kappa"])
+        shape = shapes_of(value["c"])
+        if abs(shape.b[0]) < _CLOSE:  # the double nearest to c does not know how far from 1 it is
+            c = self.reals["c"].mpf(_DOUBLE_RANGE)
+            b = np.array([float(abs(1 - c) / max(c, 1))])
+            shape = shape._replace(b=b, beta=b if self.wide else np.zeros(1))
+        inputs = Inputs(shape, np.abs(value["a1"]), value["eta"], sign * value["kappa"])
         return Problem(inputs, value["gamma"])
 
     def unscaled(self, values: dict[str, Any], numbers: Arithmetic) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 
 from hermite_rmt.core.derived import exact_expression
-from hermite_rmt.core.numbers import read_digits
+from hermite_rmt.core.numbers import Real, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, dimensions
 from hermite_rmt.solvers.attention_complex import spectral_density
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hermite_rmt.theory.attention import Attention
 
 DOUBLE_DIGITS = 17
+_SIGN_BITS = 2000
+_MORE_DIGITS = 60  # of the edge of K nearest to 0, along which edges of A^T A/n are followed
 _SYMBOLS = sympy.symbols("a1 kappa eta c")
 
 
@@ -104,14 +106,25 @@ class AttentionSpectrum:
     def edges(self, digits: int | None = None) -> tuple[Any, ...]:
         """Return the positive edges of the spectrum of A^T A/n, increasing; an odd number: it starts at 0.
 
+        That is so for c = 1, and for c > 1 where 0 is in the spectrum of K (`kernel_edges` decides).
+
         Raises
         ------
         ArithmeticError
-            If two edges are about to merge.
+            If the lower edge is too small to be found, or it cannot be told whether there is one.
         """
         count = read_digits(digits)
-        found = spectral_edges(self._reals, count or DOUBLE_DIGITS)
+        found = spectral_edges(self._reals, count or DOUBLE_DIGITS, self._nearest_level(count or DOUBLE_DIGITS))
         return found if count else tuple(float(edge) for edge in found)
+
+    def _nearest_level(self, digits: int) -> Real | None:
+        """Return the edge of K nearest to 0 for c > 1, 0 where 0 is in the spectrum of K."""
+        if self._reals["c"].mpf(_SIGN_BITS) <= 1:
+            return None
+        levels = kernel_edges(self._reals, 2 * digits + _MORE_DIGITS)
+        if 0 in levels or sum(level < 0 for level in levels) % 2:
+            return read_real(0, "edge")
+        return read_real(min(levels, key=abs), "edge")
 
     def kernel_edges(self, digits: int | None = None) -> tuple[Any, ...]:
         """Return the edges of the spectrum of K, increasing: two, or four where a gap divides it.
