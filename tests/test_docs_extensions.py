@@ -62,6 +62,7 @@ def test_several_equations_are_rows_of_a_table() -> None:
     assert [len(row) for row in aligned] == [2, 2]
     (gathered,) = shown(r"\begin{gathered} \text{step one} \\[1ex] a + b \end{gathered}").iter(MATHML + "mtable")
     assert [len(row) for row in gathered] == [1, 1]
+    assert "".join(shown(r"E_{\mathrm{aligned}}").itertext()) == "Ealigned"
 
 
 @pytest.mark.parametrize("latex", [r"a &= b", r"a \\ b", r"\begin{gather} a \\ b \end{gather}"])

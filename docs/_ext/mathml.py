@@ -35,7 +35,8 @@ _ARG = re.compile(r"\\arg(?![a-zA-Z])")
 # It leaves the backslash of braces of a given size
 _BRACE = re.compile(r">\\([{}])</mo>")
 # It knows neither aligned nor gathered, nor the space after a line
-_SAME = ((r"{aligned}", r"{align*}"), (r"{gathered}", r"{matrix}"))
+_ENVIRONMENTS = {"aligned": "align*", "gathered": "matrix"}
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{(aligned|gathered)\}")
 _LINE_SPACE = re.compile(r"\\\\\[[^\]]*\]")
 # It takes some operators, such as plus-minus, for letters, which sets them too close
 _SIGN = re.compile(r"<mi>(&#x[0-9A-F]+;|[^\x00-\x7f])</mi>")
@@ -69,8 +70,7 @@ def _sign(match: re.Match[str]) -> str:
 
 def _known(latex: str) -> str:
     """Return LaTeX in the words that the converter knows."""
-    for theirs, ours in _SAME:
-        latex = latex.replace(theirs, ours)
+    latex = _ENVIRONMENT.sub(lambda match: f"\\{match[1]}{{{_ENVIRONMENTS[match[2]]}}}", latex)
     latex = _LINE_SPACE.sub(r"\\\\", _ARG.sub(r"\\operatorname{arg}", _WRAPPING.sub("", latex)))
     return _MATRIX_WITH_EXPONENT.sub(r"{\1}", latex).strip()
 
