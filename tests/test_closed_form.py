@@ -362,6 +362,41 @@ def test_a_square_may_have_no_closed_form():
     assert closed(sp.erf(X + 1)).squared().coefficient(0) is None
 
 
+inner = st.one_of(
+    st.builds(lambda a, b, c: sp.Max(a * X + b, c * X), points, points, points),
+    st.builds(lambda a, b, c: sp.Min(c + 1, sp.Max(a * X + b, c)), points, points, points),
+    st.builds(lambda a, b: sp.Piecewise((a * X, b < X), (X, True)), points, points),
+)
+
+
+@settings(max_examples=12)
+@given(inner, st.sampled_from([sp.erf, sp.sin, sp.cos, sp.exp]))
+def test_expectations_without_closed_form_do_not_cancel(argument, function):
+    """Atoms that have none come with opposite signs: sin(clip(x + 2)) holds sin [x > -3] - sin [x > -1]."""
+    f = function(argument)
+    form = ClosedForm.of(f)
+    exact = [None, None] if form is None else [form.coefficient(0), form.coefficient(1)]
+    squared = None if form is None else form.squared()
+    exact.append(None if squared is None else squared.coefficient(0))
+    integrand = Integrand.of_expression(f)
+    numbers = [*quadrature.coefficients(integrand, 1, 20), quadrature.energy(integrand, 20)]
+    for value, right in zip(exact, numbers, strict=True):
+        assert value is None or close(number(value), right, 18)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [sp.erf(sp.Max(X, 2 * X + 1)), sp.sin(sp.Max(-1, sp.Min(sp.S.Half, 2 * X + 1))), sp.cos(sp.Max(X, 3 * X - 1))],
+)
+def test_two_unknown_expectations_are_two(f):
+    form = closed(f)
+    assert not form.is_complete
+    assert form.coefficient(0) is None
+    assert form.coefficient(1) is None or close(
+        number(form.coefficient(1)), quadrature.coefficient(Integrand.of_expression(f), 1, 20), 18
+    )
+
+
 def test_far_tails_are_written_without_cancellation():
     far = closed(sp.Heaviside(X - 40))
     assert far.coefficient(0) == sp.erfc(20 * sp.sqrt(2)) / 2

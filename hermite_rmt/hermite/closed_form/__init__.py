@@ -20,7 +20,7 @@ from hermite_rmt.hermite.closed_form.numeric import hermite_expectations, settle
 from hermite_rmt.hermite.closed_form.piecewise import squared
 from hermite_rmt.hermite.closed_form.powers import power_and_weights
 from hermite_rmt.hermite.closed_form.reading import read
-from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, start
+from hermite_rmt.hermite.closed_form.recurrence import Unknown, start
 from hermite_rmt.hermite.closed_form.symbolic import symbolic_expectation
 
 Expr = Any
@@ -54,7 +54,7 @@ class ClosedForm:
     @cached_property
     def is_complete(self) -> bool:
         """Whether every constant is known, so that all coefficients are."""
-        return not any(atom.power == 0 and start(atom).has(UNKNOWN) for atom in self._function.by_atom())
+        return not any(atom.power == 0 and start(atom).has(Unknown) for atom in self._function.by_atom())
 
     @cached_property
     def parity(self) -> str | None:

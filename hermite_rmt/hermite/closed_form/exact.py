@@ -12,7 +12,7 @@ from sympy.simplify.fu import TR8
 
 from hermite_rmt.hermite.closed_form import powers
 from hermite_rmt.hermite.closed_form.algebra import ONE, Atom, Combination, NotClosedError
-from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, expectations, moment, parameters, times_hermite
+from hermite_rmt.hermite.closed_form.recurrence import Unknown, expectations, moment, parameters, times_hermite
 
 Expr = Any
 
@@ -152,7 +152,7 @@ class ExactExpectations:
         for part in self._parts:
             for constant, coefficient in part.terms(k):
                 totals[constant] = sympy.expand(totals.get(constant, S.Zero) + coefficient)
-        if any(constant.has(UNKNOWN) and coefficient != 0 for constant, coefficient in totals.items()):
+        if any(constant.has(Unknown) and coefficient != 0 for constant, coefficient in totals.items()):
             raise NotClosedError("an expectation that has no closed form")
         return _sum_of_tails(totals)
 

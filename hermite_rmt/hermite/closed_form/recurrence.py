@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 import sympy
@@ -110,7 +111,7 @@ def hermite_values(point: Any, count: int) -> list[Any]:
 
 
 def start(atom: Atom) -> Expr:
-    """Return I_0 = E G, or the symbol `UNKNOWN` where it has no closed form.
+    """Return I_0 = E G, or symbols of its own (`Unknown`) where it has no closed form.
 
     Raises
     ------
@@ -127,31 +128,38 @@ def start(atom: Atom) -> Expr:
     on_line = atom.edge is S.NegativeInfinity
     at_mean = [sympy.expand(b * mean + c) for b, c in atom.errors]
     if not atom.errors:
-        return mass if on_line else mass * _of_axis(erfc, sqrt(s / 2) * (atom.edge - mean)) / 2
+        return mass if on_line else _on_axis(atom, erfc, sqrt(s / 2) * (atom.edge - mean), mass / 2)
     if len(atom.errors) == 1 and on_line:
         ((b, _),) = atom.errors
-        return mass * _of_axis(erf, at_mean[0] / sqrt(1 + 2 * b**2 / s))
+        return _on_axis(atom, erf, at_mean[0] / sqrt(1 + 2 * b**2 / s), mass)
     if any(value != 0 for value in at_mean):
-        return UNKNOWN
+        return _unknown(atom)
     if len(atom.errors) == 1 and sympy.expand(atom.edge - mean) == 0:
         ((b, _),) = atom.errors
         return mass * sympy.atan(b * sqrt(2 / s)) / pi
     if len(atom.errors) == 2 and on_line:
         (b1, _), (b2, _) = atom.errors
         return mass * 2 / pi * sympy.asin(2 * b1 * b2 / sqrt((s + 2 * b1**2) * (s + 2 * b2**2)))
-    return UNKNOWN
+    return _unknown(atom)
 
 
-def _of_axis(function: Any, argument: Expr) -> Expr:
-    """Return erf or erfc of a real or an imaginary number; other complex arguments have no real closed form."""
+def _on_axis(atom: Atom, function: Any, argument: Expr, factor: Expr) -> Expr:
+    """Return factor times erf or erfc of a real or an imaginary number; others have no real closed form."""
     if argument.has(S.ImaginaryUnit):
         real, imaginary = sympy.expand(argument, complex=True).as_real_imag()
         if real != 0 and imaginary != 0:
-            return UNKNOWN
-    return function(argument)
+            return _unknown(atom)
+    return factor * function(argument)
 
 
-UNKNOWN = sympy.Dummy("unknown")
+class Unknown(sympy.Dummy):  # type: ignore[misc]  # SymPy has no stubs
+    """A real number without closed form: symbols of their own for each atom, so that two never cancel."""
+
+
+@lru_cache(maxsize=4096)
+def _unknown(atom: Atom) -> Expr:
+    real, imaginary = (Unknown(f"{part} E[{atom}]", real=True) for part in ("re", "im"))
+    return real if atom.wave == "" else real + S.ImaginaryUnit * imaginary
 
 
 def times_hermite(polynomial: Mapping[int, Any], k: int) -> dict[int, Any]:

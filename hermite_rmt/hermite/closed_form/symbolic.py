@@ -10,7 +10,7 @@ from sympy import S, cos, exp, factorial, hermite, pi, sqrt
 
 from hermite_rmt.hermite.closed_form import powers
 from hermite_rmt.hermite.closed_form.algebra import Atom, Combination, NotClosedError
-from hermite_rmt.hermite.closed_form.recurrence import UNKNOWN, boundary, derivative, start
+from hermite_rmt.hermite.closed_form.recurrence import Unknown, boundary, derivative, start
 
 Expr = Any
 
@@ -106,7 +106,7 @@ def _formula(atom: Atom) -> tuple[Callable[[Expr], Expr], int]:
         return lambda n: source(n - 1), 1
     # the recurrence I_n = (linear) I_{n-1} + source_{n-1}, solved
     first, i = start(atom), sympy.Dummy("i", integer=True, nonnegative=True)
-    if first.has(UNKNOWN):
+    if first.has(Unknown):
         raise NotClosedError("no formula for all orders")
     return lambda n: atom.linear**n * first + sympy.Sum(atom.linear ** (n - 1 - i) * source(i), (i, 0, n - 1)), 0
 
