@@ -153,18 +153,19 @@ def heads_figure(layers: xr.Dataset, heads: xr.Dataset) -> Figure:
 
 
 def copies_figure(data: xr.Dataset) -> Figure:
-    """Draw the gap between the simulated trace and the limit against the number of copies of W."""
+    """Draw the gap between the simulated trace and the limit, without its sign, against the number of copies of W."""
     functions = data.f.values.tolist()
     with styled():
         figure = Figure(figsize=(3.7 * len(functions), 3.8))
         grid = figure.subplots(1, len(functions), sharex=True, sharey=True, squeeze=False)[0]
         for axes, f in zip(grid, functions, strict=True):
+            gaps = 100 * deviation(data.sel(f=f, quantity="trace"), "whole")
             for k, place in enumerate(data.place.values.tolist()):
                 look = LOOKS[k % len(LOOKS)]
                 cell = data.sel(f=f, place=place, quantity="trace")
                 axes.errorbar(
                     cell.copies.values,
-                    100 * deviation(cell, "whole").values,
+                    abs(gaps.sel(place=place)).values,
                     yerr=200 * (cell.standard_error / cell.whole).values,
                     color=look.colour,
                     marker=look.marker,
@@ -176,9 +177,9 @@ def copies_figure(data: xr.Dataset) -> Figure:
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             axes.set_xticks(copies, [f"{k:g}" for k in copies])
-            axes.set_title(NAMES[f])
+            axes.set_title(f"{NAMES[f]}: {'below' if float(gaps.median()) < 0 else 'above'} the limit")
             axes.set_xlabel("copies $k$ of $W$: dimension $k p$")
-        grid[0].set_ylabel("trace: simulated / limit $-$ 1 (%)")
+        grid[0].set_ylabel("trace: |simulated / limit $-$ 1| (%)")
         handles, labels = grid[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure

@@ -148,7 +148,7 @@ def _part(data: xr.Dataset, name: str, statement: str) -> Part:
     evidence, close = [], True
     for quantity in data.quantity.values.tolist():
         cells = data.sel(quantity=quantity)
-        off = abs(deviation(cells, name))
+        off = abs(cells[name] / cells.simulated - 1)
         noise = 2 * float((cells.standard_error / cells.simulated).mean())
         middle, largest = float(off.median()), float(off.max())
         close &= middle <= CLOSE
