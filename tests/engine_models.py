@@ -8,6 +8,9 @@ from sympy.matrices.expressions.matexpr import MatrixSymbol
 
 from hermite_rmt.equivalents.ensembles import GOE, GUE, Gaussian, Ginibre, Vector, dimensions
 from hermite_rmt.equivalents.spectral import Deterministic
+from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
+from hermite_rmt.theory.engine.hermitised import exact_point
+from hermite_rmt.theory.engine.solver import refine
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 
 n, p = dimensions("n p")
@@ -121,3 +124,26 @@ def simulate(expression, values, size, trials, seed):
         matrix = Finite(sizes, values, np.random.default_rng([seed, trial]))(expression)
         samples.append(np.trace(matrix) / len(matrix))
     return np.mean(samples), np.std(samples, ddof=1) / np.sqrt(trials)
+
+
+def solutions(equivalent, values, tries, seed=0):
+    """All real solutions of the plain pencil's equations that random starts find, to 30 digits, by their trace."""
+    at = equivalent._one_point(values)
+    solver = equivalent._solver
+    compiled = solver._compile(None, None)
+    exact = exact_point(solver._bulk, at)
+    arithmetic = Arithmetic(compiled.compiled)
+    parameters = exact.numbers(compiled.system.parameters, None)
+    near = np.array([float(v) for v in solver.solve(at, {}, 20).unknowns])
+    rng, found = np.random.default_rng(seed), {}
+    for number in range(tries):
+        start = near * rng.normal(size=len(near)) * 3 + rng.normal(size=len(near)) * rng.choice([0.1, 1, 10])
+        start = start if number else near
+        try:
+            x = arithmetic.newton(start, parameters, 1e-9, guarded=False)
+            solved = refine(compiled, exact, list(x), 30)
+        except (ContinuationError, ArithmeticError):
+            continue
+        if all(abs(getattr(v, "imag", 0)) == 0 for v in solved.unknowns):
+            found[str(solved.observables[0])[:12]] = solved
+    return found

@@ -4,7 +4,27 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from engine_models import IDENTITY, RATIOS, W, X, Z, attention, c, gamma, mu, n, p, point, spiked_attention, y, z
+from engine_models import (
+    IDENTITY,
+    RATIOS,
+    W,
+    X,
+    Z,
+    a1,
+    attention,
+    c,
+    d,
+    gamma,
+    mu,
+    n,
+    p,
+    point,
+    sigma,
+    solutions,
+    spiked_attention,
+    y,
+    z,
+)
 
 from hermite_rmt.codegen.ball import BallFunction
 from hermite_rmt.core.ball import Ball
@@ -16,7 +36,7 @@ from hermite_rmt.hermite.nonlinearity import Nonlinearity
 from hermite_rmt.solvers.arithmetic import BallArithmetic
 from hermite_rmt.solvers.certified_system import enclose, prove
 from hermite_rmt.theory.attention import Attention
-from hermite_rmt.theory.engine.certifier import BRANCH_PROVED, NO_CONGRUENCE
+from hermite_rmt.theory.engine.certifier import BRANCH_FOLLOWED, BRANCH_PROVED, NO_CONGRUENCE
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 from hermite_rmt.theory.multi_head import MultiHeadAttention
 from hermite_rmt.theory.overlaps import Overlaps
@@ -186,7 +206,30 @@ def test_heads():
     for name in ("trace", "quadratic_form", "error"):
         assert other[name] in solution[name]
     one = MultiHeadAttention(["erf(x)"], Overlaps.aligned(1)).error("0.5", "0.1", digits=15, certified=True)
-    assert meets(one, Attention("erf(x)", overlaps=Overlaps.aligned(1)).error("0.5", "0.1", digits=15, certified=True))
+    assert meets(
+        one, Attention("erf(x)", overlaps=Overlaps.aligned(1)).error("0.5", "0.1", digits=15, certified=True)
+    )
+
+
+def test_the_wrong_branch_is_never_called_the_limit(monkeypatch):
+    # certify is led to the spurious solution of attention: a true box of a solution, and the note says no more
+    values = {a1: 1, sigma: 0, c: "3/4", d: 0, gamma: "0.1"}
+    wrong = solutions(attention(), values, 60)["0.6608076258"]
+    monkeypatch.setattr(attention()._solver, "solve", lambda *_: wrong)
+    solution = attention().certify(values, 10)
+    assert abs(solution["trace"].mid - context.mpf("0.6608076258")) < 1e-9
+    assert BRANCH_FOLLOWED in solution.notes
+    assert BRANCH_PROVED not in solution.notes
+
+
+def test_a_law_that_is_not_known_to_exist_leaves_the_branch_open():
+    # two equal heads: their covariance is singular, which balls cannot tell from indefinite
+    model = MultiHeadAttention(["erf(x)", "erf(x)"])
+    solution = model.solve("0.5", "0.1", digits=10, certified=True, raises=False)
+    assert solution.outcome == Outcome.NOT_PROVED
+    assert BRANCH_FOLLOWED in solution.notes
+    with pytest.raises(SolveError):
+        model.error("0.5", "0.1", digits=10, certified=True)
 
 
 @pytest.mark.slow
@@ -234,7 +277,7 @@ def jacobian(v):
     return [[2 * v[0], 2 * v[1]], [v[1], v[0]]]
 
 
-def solutions(numbers):
+def four_solutions(numbers):
     """The four solutions."""
     plus, minus = (numbers.number(6).sqrt() + s * numbers.number(2).sqrt() for s in (1, -1))
     for sign in (1, -1):
@@ -245,8 +288,8 @@ def solutions(numbers):
 def test_every_solution_has_its_own_box():
     numbers = BallArithmetic(200)
     with numbers.active():
-        boxes = [enclose(residuals, jacobian, x, numbers) for x in solutions(numbers)]
-        for x, box in zip(solutions(numbers), boxes, strict=True):
+        boxes = [enclose(residuals, jacobian, x, numbers) for x in four_solutions(numbers)]
+        for x, box in zip(four_solutions(numbers), boxes, strict=True):
             assert all(side.overlaps(entry) for side, entry in zip(box, x, strict=True))
             assert all(side.rel_accuracy_bits() > 150 for side in box)
         assert not any(boxes[i][0].overlaps(boxes[j][0]) for i in range(4) for j in range(i))
@@ -255,7 +298,7 @@ def test_every_solution_has_its_own_box():
 def test_a_wrong_box_is_not_proved():
     numbers = BallArithmetic(200)
     with numbers.active():
-        for x in solutions(numbers):
+        for x in four_solutions(numbers):
             assert prove(residuals, jacobian, x, [1e-6, 1e-6], numbers)
             assert not prove(residuals, jacobian, [x[0] + 1e-3, x[1]], [1e-6, 1e-6], numbers)
             assert not prove(residuals, jacobian, x, [3, 3], numbers)  # several solutions

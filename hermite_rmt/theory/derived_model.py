@@ -16,6 +16,7 @@ from hermite_rmt.core.solution import Outcome, Solution, SolveError
 from hermite_rmt.equivalents.ensembles import Vector
 from hermite_rmt.equivalents.system import EquationSystem
 from hermite_rmt.solvers.arithmetic import BallArithmetic
+from hermite_rmt.theory.engine.certifier import BRANCH_PROVED
 from hermite_rmt.theory.equivalent import DeterministicEquivalent
 from hermite_rmt.theory.model import OBSERVABLES, Model
 
@@ -79,19 +80,18 @@ class DerivedModel(Model):
         if self.labels is not None:
             form = self.labels, self.labels
             proofs.append(self.equivalent.certify(point, working, form, self.gram(values), "gamma"))
-        solution = next((proof for proof in proofs if not proof.success), proofs[-1])
-        if not solution.success:
-            return solution
-        trace, form_ball = proofs[0]["trace"], solution["trace" if self.labels is None else "quadratic_form"]
+        last, steps = proofs[-1], sum(proof.steps for proof in proofs)
+        if not all(proof.success and BRANCH_PROVED in proof.notes for proof in proofs):
+            missing = dict.fromkeys(OBSERVABLES, math.nan)
+            return Solution(missing, math.inf, Outcome.NOT_PROVED, digits, steps, last.notes)
+        forms = proofs[0]["trace"], last["trace" if self.labels is None else "quadratic_form"]
+        balls = [Ball.between(ball.lower, ball.upper, digits) for ball in forms]
         numbers = BallArithmetic(bits(digits + 2 * _GUARD))
         with numbers.active():
-            error = -(numbers.read(values["gamma"]) ** 2) * solution["derivative"].arb()  # E = -gamma^2 dq/dgamma
-            balls = (
-                *(Ball.between(b.lower, b.upper, digits) for b in (trace, form_ball)),
-                Ball.of_arb(error, digits),
-            )
+            error = -(numbers.read(values["gamma"]) ** 2) * last["derivative"].arb()  # E = -gamma^2 dq/dgamma
+            balls.append(Ball.of_arb(error, digits))
         found = dict(zip(OBSERVABLES, balls, strict=True))
-        return Solution(found, solution.residual, solution.outcome, digits, solution.steps, solution.notes)
+        return Solution(found, last.residual, Outcome.CONVERGED, digits, steps, last.notes)
 
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         count = values["c"].size
