@@ -13,6 +13,8 @@ from sympy import Rational
 
 import hermite_rmt as hr
 from hermite_rmt.study.evidence.spectra import SIZE, UNIT, Y, Z, kernel_equivalent
+from hermite_rmt.study.gap import Gap
+from hermite_rmt.study.proved_crossings import isolate
 from hermite_rmt.theory.bulk_edges import spectrum_edges
 from hermite_rmt.theory.outliers import threshold
 
@@ -187,6 +189,51 @@ def test_a_crossing_with_a_closed_form_to_many_digits() -> None:
         assert abs(one.error - 1 / mpmath.sqrt(5)) < mpmath.mpf(10) ** -50
         D = mpmath.findroot(lambda D: D - D**3 / (3 * D**2 + D**3 / (1 - D)) - 1 / mpmath.sqrt(5), 0.6)
         assert abs(one.value - (1 - D) / D**3) < mpmath.mpf(10) ** -48
+
+
+@pytest.mark.parametrize("scale", ["equal", "trace"])
+@pytest.mark.parametrize("c", ["0.5", 3])
+def test_all_crossings_along_the_ridge_with_proof(scale: Any, c: Any) -> None:
+    doubles = hr.crossings(*THREE, "gamma", (1e-4, 1e2), c=c, scale=scale)
+    proved = hr.crossings(*THREE, "gamma", (1e-4, 1e2), c=c, scale=scale, certified=True, digits=20)
+    digits = hr.crossings(*THREE, "gamma", (1e-4, 1e2), c=c, scale=scale, digits=35)
+    assert proved.proved
+    assert proved.known == "proved: 1 crossing and no other"
+    for ball, many, double in zip(proved, digits, doubles, strict=True):
+        assert many.value in ball.value
+        assert many.error in ball.error
+        assert ball.value.rad < Fraction(1, 10**20) * abs(ball.value.mid)
+        assert (ball.rising, float(ball.value.mid)) == (double.rising, pytest.approx(double.value, rel=1e-10))
+
+
+@pytest.mark.parametrize(("nu", "c", "count"), [(2, 1, 1), (1, "0.5", 1), (1, 2, 0), (5, "0.5", 0)])
+def test_none_or_one_crossing_along_gamma_is_proved(nu: int, c: Any, count: int) -> None:
+    found = hr.crossings(
+        hr.Attention(a1="0.1", nu=nu), hr.LinearRegression(), "gamma", (1e-4, 1e2), c=c, certified=True
+    )
+    assert (len(found), found.proved, found.unresolved) == (count, True, [])
+
+
+def test_equal_curves_prove_nothing_and_say_so() -> None:
+    one, other = hr.LinearRegression(mu_mu=1), hr.LinearRegression(mu_mu=1)
+    found = isolate(Gap.read(one, other, ("gamma",), 1, None, "equal"), 1.0, 1.0 + 1e-9)
+    assert not found.single
+    assert found.unresolved == [(1, Fraction(1.0 + 1e-9))]
+    with pytest.raises(ValueError, match="certified: got True along c; allowed: along gamma"):
+        hr.crossings(*THREE, "c", (0.1, 1), gamma=1, certified=True)
+    with pytest.raises(TypeError, match="allowed: Attention or LinearRegression"):
+        hr.crossings(hr.MultiHeadAttention(["tanh(x)"]), other, "gamma", (0.1, 1), c=1, certified=True)
+
+
+def test_bounds_of_the_error_along_the_ridge() -> None:
+    """-L <= gamma dL/dgamma <= 2 L with L = gamma dE/dgamma, on which the proof rests."""
+    gamma = np.geomspace(1e-3, 1e3, 60)
+    for model in THREE:
+        for c in (0.5, 3.0):
+            L = gamma * model.derivative("gamma", c, gamma)
+            growth = np.diff(np.log(L)) / np.diff(np.log(gamma))
+            assert growth.min() > -1
+            assert growth.max() < 2
 
 
 def test_a_function_that_rounds_has_no_digits() -> None:

@@ -122,7 +122,7 @@ def point_derivative(
             x = [numbers.exact(value) for value in current.x]
             scaled, one = point.scaled(numbers), numbers.number(1.0)
             physical = is_physical(scaled, differentiate(scaled, current.use_pair, x, one), numbers)
-            moved = along_parameter(of, _moving_point(point, parameter, numbers), current.use_pair, x, one)
+            moved = along_parameter(of, moving_point(point, parameter, numbers), current.use_pair, x, one)
             return {"derivative": moved.slope * point.scales(numbers)[0] ** -SCALE_POWERS.get(of, 0)}, physical
 
     point = ExactPoint(parameters)
@@ -181,7 +181,7 @@ def _unit(parameter: str, nu: FloatArray, columns: Mapping[str, FloatArray]) -> 
     return np.where(columns[parameter] == 0, 1.0, np.abs(columns[parameter]))
 
 
-def _moving_point(point: ExactPoint, parameter: str, numbers: Arithmetic) -> Scaled:
+def moving_point(point: ExactPoint, parameter: str, numbers: Arithmetic) -> Scaled:
     """Return one point as series along a parameter."""
     scaled = point.scaled(numbers)
     one = numbers.number(1.0)

@@ -13,6 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from hermite_rmt.core.numbers import read_digits
 from hermite_rmt.core.solution import html_table
 from hermite_rmt.study.gap import PLACES, ROUNDING, SCAN_POINTS, Gap, read_points
+from hermite_rmt.study.proved_crossings import isolate, proved_crossing
 from hermite_rmt.study.scale import Scale
 from hermite_rmt.study.zeros import refined_zero
 
@@ -37,7 +38,8 @@ class Crossings(list[Crossing]):
     """Crossings in increasing order, and what is known about them.
 
     Each is a change of sign: seen in double precision at both sides, or with ``digits=`` computed with an error bound
-    one unit of the last digit to both sides. That none is missed is checked, not proved: see `known`.
+    a hundredth of the last digit to both sides. That none is missed is proved with ``certified=True``, else checked:
+    see `known`.
 
     Attributes
     ----------
@@ -45,17 +47,34 @@ class Crossings(list[Crossing]):
         Where the curves come together to rounding without a change of sign between two points of the scan: tangent
         to each other, two crossings closer than double precision tells apart, or one curve over an interval.
     spacing : float
-        Largest distance of two points of the scan (of their logarithms along c and gamma).
+        Largest distance of two points of the scan (of their logarithms along c and gamma); 0 without a scan.
+    proved : bool
+        Whether it is proved that these are all crossings between the ends of the range, each a single one.
+    unresolved : list of (float, float)
+        With ``certified=True`` the intervals of which nothing is proved: around touches.
     """
 
-    def __init__(self, found: Sequence[Crossing], touches: Sequence[float], spacing: float) -> None:
+    def __init__(
+        self,
+        found: Sequence[Crossing],
+        touches: Sequence[float] = (),
+        spacing: float = 0.0,
+        unresolved: Sequence[tuple[float, float]] | None = None,
+    ) -> None:
         super().__init__(found)
         self.touches = list(touches)
         self.spacing = spacing
+        self.proved = unresolved is not None and not unresolved
+        self.unresolved = list(unresolved or ())
 
     @property
     def known(self) -> str:
         """What is known, in a sentence."""
+        if self.proved:
+            return f"proved: {len(self)} crossing{'' if len(self) == 1 else 's'} and no other"
+        if self.unresolved:
+            places = ", ".join(f"[{low:.12g}, {high:.12g}]" for low, high in self.unresolved)
+            return f"proved: {len(self)} crossing{'' if len(self) == 1 else 's'} and no other outside {places}"
         changes = f"{len(self)} change{'' if len(self) == 1 else 's'} of sign"
         sentence = f"{changes}; between them none was seen by a scan of spacing {self.spacing:.2g}"
         if self.touches:
@@ -74,6 +93,7 @@ def crossings(
     gamma: Any = None,
     scale: Scale = "equal",
     digits: int | None = None,
+    certified: bool = False,
 ) -> Crossings:
     """Return all E_left = E_right along one parameter, in increasing order.
 
@@ -87,6 +107,9 @@ def crossings(
     c, gamma : numbers; the one that is the parameter is left out
     scale : of the features, as for `compare`
     digits : None for double precision, else how many digits of each value and error are right
+    certified : whether to prove that these are all crossings, and return values and errors as `Ball` (30 digits by
+        default); along gamma only, where bounds of the error hold (`hermite_rmt.study.proved_crossings`), between the
+        first and the last of `values`, for `Attention` and `LinearRegression`
 
     Returns
     -------
@@ -96,11 +119,14 @@ def crossings(
     Raises
     ------
     ValueError
-        If `values` is not increasing, or c or gamma is missing or is the parameter itself.
+        If `values` is not increasing, c or gamma is missing or is the parameter itself, or `certified` is asked for
+        along another parameter than gamma.
     TypeError
         If the parameter is neither c nor gamma and no function is given.
     ArithmeticError
         If a crossing cannot be had to that many digits, because a function rounds its argument.
+    ImportError
+        If `certified` and python-flint is not installed.
 
     >>> from functools import partial
     >>> from hermite_rmt import Attention, LinearRegression
@@ -110,10 +136,19 @@ def crossings(
     (2.159435, False)
     >>> crossings(*models, "nu", (2, 3), c=1, gamma=1, digits=25)[0].value
     mpf('2.159434689179467123927831')
+    >>> proved = crossings(Attention(a1="0.1", nu=2), LinearRegression(), "gamma", (0.1, 10), c=1, certified=True)
+    >>> print(proved.known, proved[0].value)
+    proved: 1 crossing and no other [1.20274904965180149701422752333 +/- 2.9e-30]
     """
     gap = Gap.read(left, right, (parameter,), c, gamma, scale)
     wanted = read_digits(digits)
     points = read_points(parameter, values)
+    if certified:
+        if parameter != "gamma":
+            raise ValueError(f"certified: got True along {parameter}; allowed: along gamma")
+        isolated = isolate(gap, float(points[0]), float(points[-1]))
+        balls = [Crossing(*proved_crossing(gap, place, wanted or 30), place[2]) for place in isolated.single]
+        return Crossings(balls, unresolved=[(float(low), float(high)) for low, high in isolated.unresolved])
     if parameter in PLACES:
         found = sign_changes(lambda log: gap.errors(**{parameter: np.exp(log)}), np.log(points))
         inside = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.core.parameter import Parameter
-from hermite_rmt.study.scale import Scale, scaled_error, scaled_theory
+from hermite_rmt.study.scale import Scale, scaled_error, scaled_ridge, scaled_theory
 from hermite_rmt.theory.model import one_number
 
 SCAN_POINTS = 400
@@ -91,6 +91,10 @@ class Gap:
         )
         one, other = (scaled_error(model, c, gamma, self.scale, digits) for model in self._models(values))
         return one, other
+
+    def ridge(self, model: Any, c: Real, gamma: Fraction) -> Real:
+        """Return the ridge of a model itself at a ridge of the comparison."""
+        return scaled_ridge(model, c, read_real(gamma, "gamma"), self.scale)
 
     def _models(self, values: Mapping[str, Any]) -> tuple[Any, Any]:
         arguments = {name: values[name] for name in self.free if name not in PLACES}

@@ -63,12 +63,17 @@ def scaled_theory(model: Any, c: Any, gamma: Any, scale: Scale) -> dict[str, np.
 
 def scaled_error(model: Any, c: Real, gamma: Real, scale: Scale, digits: int) -> Any:
     """Return the error at one point with its features at the given scale, to `digits` digits."""
+    return model.error(c, scaled_ridge(model, c, gamma, scale), digits=digits)
+
+
+def scaled_ridge(model: Any, c: Real, gamma: Real, scale: Scale) -> Real:
+    """Return the ridge at which the model is what it is at `gamma` with its features at the given scale."""
     if scale == "trace" and not isinstance(model, LinearRegression):
         feature_energy(model, 1.0)  # refuses what is not known
         names = ("nu", "a1", "diagonal", "skip")
         a1_and_others = (model.parameters()[name].reals[()] for name in names)
-        gamma = combine(_scaled_ridge, gamma, _inverse(c), *a1_and_others, text="gamma")
-    return model.error(c, gamma, digits=digits)
+        return combine(_scaled_ridge, gamma, _inverse(c), *a1_and_others, text="gamma")
+    return gamma
 
 
 def _scaled_ridge(gamma: Any, inverse: Any, nu: Any, a1: Any, diagonal: Any, skip: Any) -> Any:

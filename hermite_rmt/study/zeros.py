@@ -61,9 +61,9 @@ def _secant(function: Function, start: Fraction, unit: Fraction, digits: int) ->
     for _ in range(SECANTS):
         if at_now == at_before:
             break
-        step = _fraction(at_now * _mpf(now - before, digits) / (at_now - at_before))
+        step = exact_fraction(at_now * _mpf(now - before, digits) / (at_now - at_before))
         before, at_before = now, at_now
-        now = _fraction(_mpf(now - step, digits))
+        now = exact_fraction(_mpf(now - step, digits))
         if abs(step) < unit / 10**digits:
             break
         at_now = _mpf(function(now, digits), digits)
@@ -80,7 +80,8 @@ def _mpf(value: Any, digits: int) -> Any:
     return context.mpf(value.numerator) / value.denominator if isinstance(value, Fraction) else context.mpf(value)
 
 
-def _fraction(value: Any) -> Fraction:
+def exact_fraction(value: Any) -> Fraction:
+    """Return an mpf as the fraction it is."""
     sign, mantissa, exponent, _ = value._mpf_
     power: Fraction = Fraction(2) ** int(exponent)
     return (-int(mantissa) if sign else int(mantissa)) * power
