@@ -80,7 +80,7 @@ def test_a_ball_as_written_contains_the_ball(centre: str, radius: str) -> None:
     ball = hr.Ball(middle - spread, middle + spread, digits=20)
     again = eval(repr(ball), NAMES)
     assert ball in again
-    assert again.rad <= ball.rad + mpmath.mpf(10) ** -20 * abs(ball.mid)
+    assert again.rad <= ball.rad + mpmath.mpf(10) ** -20 * (abs(ball.mid) + ball.rad)
     shown, _, around = str(ball).strip("[]").partition(" +/- ")
     assert sympy.Rational(shown) - sympy.Rational(around) <= sympy.Rational(str(middle)) - spread
     assert sympy.Rational(shown) + sympy.Rational(around) >= sympy.Rational(str(middle)) + spread

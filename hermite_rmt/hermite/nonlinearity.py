@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 
 from hermite_rmt.core.numbers import ComputedReal, Real, read_digits, read_real
-from hermite_rmt.hermite import expectations
+from hermite_rmt.hermite import enclosed_expectations, expectations
 from hermite_rmt.hermite.integrand import Integrand
 from hermite_rmt.hermite.less_means import LessMeans
 from hermite_rmt.hermite.pointwise import evaluate
@@ -175,20 +175,20 @@ class Nonlinearity:
         """Return a_k = E[f h_k]."""
         k = _order(k, "k")
         if certified:
-            return expectations.certified_coefficient(self._body, k, read_digits(digits))
+            return enclosed_expectations.coefficient(self._body, k, read_digits(digits))
         return expectations.coefficient(self._body, k, read_digits(digits))
 
     def coefficients(self, order: int, digits: int | None = None, certified: bool = False) -> list[Any]:
         """Return [a_0, ..., a_order]."""
         order, digits = _order(order, "order"), read_digits(digits)
         if certified:
-            return expectations.certified_coefficients(self._body, order, digits)
+            return enclosed_expectations.coefficients(self._body, order, digits)
         return expectations.coefficients(self._body, order, digits)
 
     def nu(self, digits: int | None = None, certified: bool = False) -> Any:
         """Return nu = E f^2, the energy."""
         digits = read_digits(digits)
-        return (expectations.certified_energy if certified else expectations.energy)(self._body, digits)
+        return (enclosed_expectations if certified else expectations).energy(self._body, digits)
 
     def real_coefficient(self, k: int) -> Real:
         """Return a_k as a `Real`: exact where a closed form exists, else to any digits asked for."""
