@@ -138,6 +138,10 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
         return _restore, (self._mpf_, self.digits, self._error)
 
 
+# SymPy has a converter of mpmath's numbers, which rounds to the precision of `mpmath.mp` and comes before `_sympy_`
+sympy.core.sympify.converter[KnownDigits] = KnownDigits._sympy_
+
+
 def _restore(raw: Raw, digits: int, error: Raw) -> KnownDigits:
     number: KnownDigits = object.__new__(KnownDigits)
     number._mpf_, number.digits, number._error = raw, digits, error
