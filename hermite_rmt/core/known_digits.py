@@ -14,6 +14,7 @@ import numpy as np
 import sympy
 from mpmath import libmp
 from mpmath.ctx_mp_python import _constant
+from sympy.core.sympify import converter
 
 from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits
 
@@ -139,7 +140,7 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
 
 
 # SymPy has a converter of mpmath's numbers, which rounds to the precision of `mpmath.mp` and comes before `_sympy_`
-sympy.core.sympify.converter[KnownDigits] = KnownDigits._sympy_
+converter[KnownDigits] = KnownDigits._sympy_
 
 
 def _restore(raw: Raw, digits: int, error: Raw) -> KnownDigits:
