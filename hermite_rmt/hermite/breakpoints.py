@@ -11,7 +11,8 @@ import sympy
 
 from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.hermite.integrand import X
-from hermite_rmt.hermite.zeros import MOST_ZEROS, distinct, real_zeros, value_range
+from hermite_rmt.hermite.zero_search import value_range
+from hermite_rmt.hermite.zeros import MOST_ZEROS, distinct, real_zeros
 
 _SIGN_OF_ARGUMENT = (sympy.Abs, sympy.sign, sympy.Heaviside)
 _POLES_AT_ZERO = (sympy.coth, sympy.csch, sympy.Ei, sympy.Ci, sympy.Chi, sympy.li)

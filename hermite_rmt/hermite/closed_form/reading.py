@@ -8,8 +8,8 @@ from typing import Any
 import sympy
 from sympy import S
 
-from hermite_rmt.hermite.closed_form import piecewise
-from hermite_rmt.hermite.closed_form.algebra import Atom, Combination, NotClosedError, oscillating
+from hermite_rmt.hermite.closed_form import elementary, piecewise
+from hermite_rmt.hermite.closed_form.algebra import Combination, NotClosedError
 from hermite_rmt.hermite.integrand import X
 
 Expr = Any
@@ -75,75 +75,7 @@ def _pow(expression: Expr) -> Combination:
         return read(base) ** int(exponent)
     if X in exponent.free_symbols:
         raise NotClosedError(f"the power {exponent}")
-    return _real_power(base, exponent)
-
-
-def _real_power(base: Expr, exponent: Expr) -> Combination:
-    """Read a real power of c |x|^m, with other c for x < 0 and x > 0."""
-    parts = []
-    for piece in piecewise.pieces(read(base)):
-        if piece.left not in (S.NegativeInfinity, S.Zero):
-            raise NotClosedError("a real power that vanishes elsewhere than at 0")
-        if not piece.coefficients:
-            if not exponent.is_positive:
-                raise NotClosedError("a negative power of 0")
-            parts.append((piece.left, Combination()))
-            continue
-        *lower, factor = piece.coefficients
-        size = factor * S.NegativeOne ** (len(lower) if piece.right == 0 else 0)
-        # x < 0 < x in one piece: an even degree keeps its sign
-        odd = piece.left is S.NegativeInfinity and piece.right is S.Infinity and len(lower) % 2
-        if any(lower) or odd or not size.is_positive:
-            raise NotClosedError("a real power of something that is not a positive multiple of |x|^m")
-        part = Combination({(Atom(power=len(lower) * exponent), 0): size**exponent})
-        parts.append((piece.left, _ONE * part))
-    return piecewise.assembled(parts)
-
-
-def _on_pieces(argument: Expr, degree: int, build: Callable[[list[Expr]], Combination]) -> Combination:
-    """Apply a function to a piecewise polynomial of at most `degree`, piece by piece."""
-    parts = []
-    for piece in piecewise.pieces(read(argument)):
-        if len(piece.coefficients) > degree + 1:
-            raise NotClosedError(f"a polynomial of degree {len(piece.coefficients) - 1} inside")
-        padded = [*piece.coefficients, *[S.Zero] * (degree + 1 - len(piece.coefficients))]
-        parts.append((piece.left, build(padded)))
-    return piecewise.assembled(parts)
-
-
-def _exp(expression: Expr) -> Combination:
-    def build(c: list[Expr]) -> Combination:
-        return Combination({(Atom(quadratic=c[2], linear=c[1]), 0): sympy.exp(c[0])})
-
-    return _on_pieces(expression.args[0], 2, build)
-
-
-def _wave(expression: Expr) -> Combination:
-    # cos(u + c) = cos c cos u - sin c sin u, sin(u + c) = sin c cos u + cos c sin u
-    is_cosine = isinstance(expression, sympy.cos)
-
-    def build(c: list[Expr]) -> Combination:
-        even, odd = (sympy.cos(c[0]), -sympy.sin(c[0])) if is_cosine else (sympy.sin(c[0]), sympy.cos(c[0]))
-        total = Combination()
-        for wave, factor in (("cos", even), ("sin", odd)):
-            if factor != 0:
-                for atom, signed in oscillating(Atom(chirp=c[2], frequency=c[1], wave=wave), factor):
-                    total = total + Combination({(atom, 0): signed})
-        return total
-
-    return _on_pieces(expression.args[0], 2, build)
-
-
-def _erf(expression: Expr) -> Combination:
-    def build(c: list[Expr]) -> Combination:
-        shift, scale = c
-        if scale == 0:
-            return Combination.constant(sympy.erf(shift))
-        if scale.could_extract_minus_sign():
-            return Combination({(Atom(errors=((-scale, -shift),)), 0): S.NegativeOne})
-        return Combination({(Atom(errors=((scale, shift),)), 0): S.One})
-
-    return _on_pieces(expression.args[0], 1, build)
+    return elementary.real_power(read(base), exponent)
 
 
 def sign(expression: Expr) -> Combination:
@@ -259,11 +191,11 @@ def _rewritten(target: Any) -> Callable[[Expr], Combination]:
 _RULES: dict[Any, Callable[[Expr], Combination]] = {
     sympy.Add: _add,
     sympy.Mul: _mul,
-    sympy.exp: _exp,
+    sympy.exp: lambda expression: elementary.exponential(read(expression.args[0])),
     sympy.Pow: _pow,
-    sympy.cos: _wave,
-    sympy.sin: _wave,
-    sympy.erf: _erf,
+    sympy.cos: lambda expression: elementary.wave(read(expression.args[0]), "cos"),
+    sympy.sin: lambda expression: elementary.wave(read(expression.args[0]), "sin"),
+    sympy.erf: lambda expression: elementary.error_function(read(expression.args[0])),
     sympy.erfc: _rewritten(sympy.erf),
     sympy.sinh: _rewritten(sympy.exp),
     sympy.cosh: _rewritten(sympy.exp),
