@@ -23,15 +23,14 @@ from engine_models import (
     z,
 )
 
-from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.solution import SolveError
 from hermite_rmt.equivalents.covariance import covariances, positive_map
 from hermite_rmt.equivalents.ensembles import GOE, GUE, Elliptic, Gaussian, Ginibre, joint_family
 from hermite_rmt.equivalents.spectral import deterministic
 from hermite_rmt.solvers.arithmetic import BallArithmetic
-from hermite_rmt.solvers.stability import Part, contracts, positive_definite
+from hermite_rmt.solvers.stability import Part, contracts, indefinite, positive_definite
 from hermite_rmt.theory.engine.branch_proof import BranchProof
-from hermite_rmt.theory.engine.certifier import BRANCH_FOLLOWED, BRANCH_PROVED
+from hermite_rmt.theory.engine.certifier import BRANCH_PROVED
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 
 flint = pytest.importorskip("flint")
@@ -102,7 +101,7 @@ def test_the_only_solution_need_not_be_the_limit():
     assert BRANCH_PROVED in equivalent.certify({z: "1.0001"}, 20).notes
     with pytest.raises(SolveError):
         equivalent.certify({z: half}, 20)
-    proof = BranchProof(equivalent._plain_bulk, (z,), ())
+    proof = BranchProof(equivalent._plain_bulk, (z,))
     (unknown,) = equivalent._plain_bulk.unknowns
     with numbers.active():
         for value, right in ((-1.5, True), (1.01, True), (0.99, False), (0.5, False), (-1.0, False)):
@@ -164,16 +163,23 @@ def test_a_positive_map_against_its_matrix():
             assert contracts([part], [(*place, value) for place, value in terms.items()]) == (radius < 1)
 
 
-def test_positive_definite():
+def test_positive_definite_and_indefinite_matrices():
     with numbers.active():
         two, one, zero = (numbers.number(value) for value in (2, 1, 0))
-        assert positive_definite([[two, one], [one, two]])
-        assert not positive_definite([[one, two], [two, one]])
-        assert not positive_definite([[one, one], [one, one]])
-        assert positive_definite([[one, one], [one, one]], semidefinite=True)
-        assert positive_definite([[zero, zero], [zero, one]], semidefinite=True)
-        assert not positive_definite([[zero, one], [one, one]], semidefinite=True)
-        assert not positive_definite([[numbers.ball(one, one)]], semidefinite=True)
+        wide = numbers.ball(zero, one)
+        for matrix, positive, neither in (
+            ([[two, one], [one, two]], True, False),
+            ([[one, two], [two, one]], False, True),
+            ([[one, one], [one, one]], False, False),
+            ([[zero, zero], [zero, one]], False, False),
+            ([[zero, zero], [zero, -one]], False, True),
+            ([[-one]], False, True),
+            ([[wide]], False, False),
+            ([[two, wide], [wide, two]], True, False),
+            ([[one, wide], [wide, wide]], False, False),
+        ):
+            assert positive_definite(matrix) == positive
+            assert indefinite(matrix) == neither
 
 
 def test_laws_that_do_not_exist_prove_nothing():
@@ -182,17 +188,20 @@ def test_laws_that_do_not_exist_prove_nothing():
     equivalent = deterministic_equivalent((X * X + Y * X + X * Y + 9 * IDENTITY).inv())
     assert list(covariances(equivalent.plain_pencil)) == [covariance]
     assert BRANCH_PROVED in equivalent.certify({z: half}, 15).notes
-    assert BRANCH_PROVED in equivalent.certify({z: 1}, 15).notes  # exactly singular, and decided exactly
-    proof = BranchProof(equivalent._plain_bulk, (z,), ())
+    assert BRANCH_PROVED in equivalent.certify({z: 1}, 15).notes  # exactly singular: the two are one
+    proof = BranchProof(equivalent._plain_bulk, (z,))
     unknowns = dict.fromkeys(equivalent._plain_bulk.unknowns, flint.arb(0))
     with numbers.active():
         assert proof.holds(unknowns, [numbers.number(half)])  # R = 0 contracts
         assert not proof.holds(unknowns, [numbers.number(1.5)])
-    wide = deterministic_equivalent((GOE("W", n, z) - 5 * IDENTITY).inv())
-    ball = Ball(-0.1, 0.1, digits=5)
-    solution = wide.certify({z: ball}, 1)
-    assert solution.success
-    assert BRANCH_FOLLOWED in solution.notes
+        assert not proof.holds(unknowns, [numbers.number(1 + 1e-15)])
+        assert proof.holds(unknowns, [numbers.ball(numbers.number(1), numbers.number(1e-15))])  # up to 1
+    weights = deterministic_equivalent((W + deterministic("T", n, {1: z, -1: 1 - z}) - 3 * IDENTITY).inv())
+    proof = BranchProof(weights._plain_bulk, (z,))
+    unknowns = dict.fromkeys(weights._plain_bulk.unknowns, flint.arb(0))
+    with numbers.active():
+        assert proof.holds(unknowns, [numbers.number(half)])
+        assert not proof.holds(unknowns, [numbers.number(-half)])
 
 
 def test_the_map_is_the_expectation():

@@ -36,6 +36,7 @@ from hermite_rmt.hermite.nonlinearity import Nonlinearity
 from hermite_rmt.solvers.arithmetic import BallArithmetic
 from hermite_rmt.solvers.certified_system import enclose, prove
 from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.engine.branch_proof import BranchProof
 from hermite_rmt.theory.engine.certifier import BRANCH_FOLLOWED, BRANCH_PROVED, NO_CONGRUENCE
 from hermite_rmt.theory.equivalent import deterministic_equivalent
 from hermite_rmt.theory.multi_head import MultiHeadAttention
@@ -222,9 +223,10 @@ def test_the_wrong_branch_is_never_called_the_limit(monkeypatch):
     assert BRANCH_PROVED not in solution.notes
 
 
-def test_a_law_that_is_not_known_to_exist_leaves_the_branch_open():
-    # two equal heads: their covariance is singular, which balls cannot tell from indefinite
-    model = MultiHeadAttention(["erf(x)", "erf(x)"])
+def test_models_want_the_branch_proved(monkeypatch):
+    model = MultiHeadAttention(["erf(x)", "erf(x)"])  # the covariance of the two is singular
+    assert BRANCH_PROVED in model.solve("0.5", "0.1", digits=10, certified=True).notes
+    monkeypatch.setattr(BranchProof, "holds", lambda *_: False)
     solution = model.solve("0.5", "0.1", digits=10, certified=True, raises=False)
     assert solution.outcome == Outcome.NOT_PROVED
     assert BRANCH_FOLLOWED in solution.notes

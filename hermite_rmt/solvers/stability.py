@@ -7,7 +7,7 @@ The radius is below 1 if some Z > 0 has Z - E[L_G^* (R^T Z R) L_G] > 0: that is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Part:
 def contracts(parts: Sequence[Part], terms: Sequence[Term]) -> bool:
     """Whether it is proved that C has a spectral radius below 1 for all values within the balls.
 
-    Call inside python-flint's precision. The weights must be nonnegative and the map positive: the caller knows.
+    Call inside python-flint's precision. The weights must be nonnegative and the map positive.
 
     >>> from hermite_rmt.core.flint_context import flint_precision
     >>> with flint_precision(64) as flint:  # a GOE matrix minus 5/2: R = -1/2 and -2
@@ -70,24 +70,34 @@ def contracts(parts: Sequence[Part], terms: Sequence[Term]) -> bool:
     return True
 
 
-def positive_definite(matrix: Sequence[Sequence[Any]], semidefinite: bool = False) -> bool:
-    """Whether all symmetric matrices within the balls are proved to be positive definite, by elimination.
+def positive_definite(matrix: Sequence[Sequence[Any]]) -> bool:
+    """Whether all symmetric matrices within the balls are proved to be positive definite."""
+    return all(pivot > 0 for pivot in _pivots(matrix))
 
-    ``semidefinite`` lets rows pass that are exactly zero when their turn comes.
+
+def indefinite(matrix: Sequence[Sequence[Any]]) -> bool:
+    """Whether no symmetric matrix within the balls is positive semidefinite, as far as elimination tells."""
+    return any(pivot < 0 for pivot in _pivots(matrix))
+
+
+def _pivots(matrix: Sequence[Sequence[Any]]) -> Iterator[Any]:
+    """Yield the pivots of Gaussian elimination, up to the first that is not proved to be positive.
+
+    Rows that are exactly zero in their turn are passed over by what follows.
     """
     rows = [list(row) for row in matrix]
     size = len(rows)
     for k in range(size):
-        if semidefinite and all(entry == 0 for entry in rows[k][k:]):
+        yield rows[k][k]
+        if all(entry == 0 for entry in rows[k][k:]):
             continue
         if not rows[k][k] > 0:
-            return False
+            return
         for i in range(k + 1, size):
             if rows[k][i] != 0:
                 factor = rows[k][i] / rows[k][k]
                 for j in range(i, size):
                     rows[i][j] = rows[i][j] - factor * rows[k][j]
-    return True
 
 
 def _by_dimension(parts: Sequence[Part]) -> dict[int, tuple[int, ...]]:

@@ -111,7 +111,8 @@ class DeterministicEquivalent(DerivedEquations):
 
         Proved: the equations have exactly one solution in a box (Krawczyk's test), for all parameters within their
         enclosures, and the values at that solution are in their balls. That this solution is the limit, and not
-        another one, is proved where a positive map contracts at it; the notes of the `Solution` say whether.
+        another one, is proved where a positive map contracts at it: for all parameters within their enclosures at
+        which the random matrices exist. The notes of the `Solution` say whether.
 
         Parameters
         ----------

@@ -7,5 +7,6 @@ In the order in which they are used:
     branch, hermitised         which solution is meant: the path to it
     solver, point_solver       the path followed, then Newton's method to the digits asked for
     congruence                 from the plain pencil's unknowns to the self-adjoint one's
-    ball_system                the same equations as functions of balls: proofs
+    ball_system, branch_proof  the same equations as functions of balls: a solution, and that it is the limit
+    certifier                  both at one point
 """

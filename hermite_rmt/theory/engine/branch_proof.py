@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -11,7 +11,7 @@ from hermite_rmt.codegen.ball import BallFunction
 from hermite_rmt.core.flint_context import require_flint
 from hermite_rmt.equivalents.covariance import covariances, positive_map
 from hermite_rmt.equivalents.dyson import Dyson
-from hermite_rmt.solvers.stability import Part, contracts, positive_definite
+from hermite_rmt.solvers.stability import Part, contracts, indefinite
 
 
 class BranchProof:
@@ -21,12 +21,10 @@ class BranchProof:
     ----------
     dyson : of the plain pencil
     symbols : those that have values, in the order in which values are passed
-    energies : symbols that stand for E[f g] - a_1 a_1: matrices of them are Gram matrices
     """
 
-    def __init__(self, dyson: Dyson, symbols: Sequence[Any], energies: Iterable[Any]) -> None:
+    def __init__(self, dyson: Dyson, symbols: Sequence[Any]) -> None:
         self._dyson, self._symbols = dyson, tuple(symbols)
-        self._energies = set(energies)
         self._places = [
             [
                 (row, column, dyson.unknown(number, i, j))
@@ -42,21 +40,16 @@ class BranchProof:
         self._weights = [self._function(kind.weight) for kind in dyson.species]
         self._ratios = [self._function(dyson.ratios[dimension]) for dimension in dyson.pencil.dimensions]
         self._laws = [
-            [[self._function(entry) for entry in row] for row in matrix]
-            for matrix in covariances(dyson.pencil)
-            if not self._known(matrix)
+            [[self._function(entry) for entry in row] for row in matrix] for matrix in covariances(dyson.pencil)
         ]
 
     def _function(self, value: Any) -> BallFunction:
         return BallFunction(self._symbols, sympy.sympify(value))
 
-    def _known(self, matrix: list[list[Any]]) -> bool:
-        symbols = set().union(*(sympy.sympify(entry).free_symbols for row in matrix for entry in row))
-        return bool(symbols) and symbols <= self._energies
-
     def holds(self, unknowns: Mapping[Any, Any], values: Sequence[Any]) -> bool:
         """Whether all solutions within the balls are proved to be the limit at the parameters within theirs.
 
+        For all parameters at which the random matrices exist: where none within the balls does, nothing is proved.
         Call inside python-flint's precision.
 
         Parameters
@@ -65,11 +58,10 @@ class BranchProof:
         values : balls, in the order of `symbols`
         """
         weights = [weight.real(*values) for weight in self._weights]
-        if not all(ratio.real(*values) > 0 for ratio in self._ratios) or not all(w >= 0 for w in weights):
+        if any(ratio.real(*values) <= 0 for ratio in self._ratios) or any(weight < 0 for weight in weights):
             return False
-        for law in self._laws:
-            if not positive_definite([[f.real(*values) for f in row] for row in law], semidefinite=True):
-                return False
+        if any(indefinite([[entry.real(*values) for entry in row] for row in law]) for law in self._laws):
+            return False
         zero = require_flint().arb(0)
         parts = []
         for number, (kind, weight) in enumerate(zip(self._dyson.species, weights, strict=True)):

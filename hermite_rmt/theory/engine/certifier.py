@@ -96,7 +96,7 @@ class Certifier:
     def _branch(self, bulk: bool, known: Mapping[Any, Real]) -> BranchProof:
         key = (bulk, *known)
         if key not in self._branches:
-            self._branches[key] = BranchProof(self._bulk if bulk else self._full, tuple(known), self._constants)
+            self._branches[key] = BranchProof(self._bulk if bulk else self._full, tuple(known))
         return self._branches[key]
 
     def _values(self, box: Box, unknowns: bool) -> tuple[dict[str, Any], list[str]]:
