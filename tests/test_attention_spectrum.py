@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -108,6 +109,23 @@ def test_histograms_of_a_finite_matrix() -> None:
             x, weights = between(level, end)
             # rigid eigenvalues: the counts differ by a few of n
             assert np.sum(density(x) * weights) == pytest.approx(np.mean(levels > level), abs=10 / n)
+
+
+def test_transforms_at_complex_arguments() -> None:
+    model = hr.Attention(a1="0.6", nu="0.5", overlaps=hr.Overlaps.aligned("1.5"))
+    spectrum = model.spectrum("0.5")
+    for name in ("stieltjes", "quadratic_form"):
+        transform = getattr(spectrum, name)
+        assert complex(transform(2 + 1j, digits=30)) == pytest.approx(transform(2 + 1j), rel=1e-12)
+        below, above = transform(2 - 1j, digits=30), transform(2 + 1j, digits=30)
+        assert (below.real, mpmath.mp.fneg(below.imag, exact=True)) == (above.real, above.imag)
+        assert transform([1j, 2.0]).shape == (2,)
+        right = getattr(model, "trace" if name == "stieltjes" else name)("0.5", "1/3", digits=30)
+        assert abs(transform("-1/3", digits=30).real / right - 1) < 1e-29
+    assert float(spectrum.density(2, digits=30)) == pytest.approx(spectrum.density(2.0), rel=1e-12)
+    assert spectrum.density(["100", 2], digits=20)[0] == 0
+    with pytest.raises(ValueError, match="z: got 0"):
+        spectrum.stieltjes(0)
 
 
 def test_refusals() -> None:

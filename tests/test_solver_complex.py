@@ -1,12 +1,17 @@
 """Attention at complex gamma: analytic, the right branch, and a density of the right mass and moments."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from hermite_rmt.core.numbers import read_real
 from hermite_rmt.core.solution import Outcome
 from hermite_rmt.solvers.attention_complex import solve_complex, spectral_density
+from hermite_rmt.solvers.attention_complex_digits import solve_complex_point
+from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_grid import solve_grid
-from tests.solver_cases import box
+from tests.solver_cases import OVERLAPS, box, exact
 
 
 def model(c, a1, nu, diagonal, size):
@@ -86,6 +91,67 @@ def test_density_has_the_right_mass_mean_and_transform(c, a1, nu):
     right = solve_grid(*_reordered(gamma, model(c, a1, nu, 0.0, 3)), np.zeros((3, 6)))["trace"]
     found = np.sum(weight * density / (x + gamma[:, None]), axis=1) + atom / gamma
     np.testing.assert_allclose(found, right, rtol=1e-4)
+
+
+@pytest.mark.parametrize("overlaps", [(0,) * 6, (2, "0.5", "-0.6", "1.3", "0.7", "-0.4")])
+@pytest.mark.parametrize("parameters", [("1/2", "0.6", "0.5", 0), (2, "-0.6", "0.9", "0.3"), (1, 0, 2, 0)])
+def test_digits(parameters, overlaps):
+    """On gamma > 0 the real solver; elsewhere two precisions, the doubles, and the limit of the real axis."""
+    c, *others = parameters
+    point = exact(c, "1/3", *others, overlaps)
+    right = solve_point(point, 40)
+    found = solve_complex_point(point, numbers("-1/3", 0), 40)
+    for name in ("trace", "quadratic_form"):
+        assert found[name].imag == 0
+        assert abs(found[name].real / right[name] - 1) < 1e-39
+    arguments = [np.array([float(point[name])]) for name in ("c", "a1", "eta", "kappa", *OVERLAPS)]
+    c, a1, eta, kappa, *gram = arguments
+    for z in (("1", 0), ("1", "1"), ("2", "1e-40"), ("-2", "3"), ("1e6", 0)):
+        short, long = (solve_complex_point(point, numbers(*z), digits) for digits in (20, 60))
+        z = np.array([complex(float(Fraction(z[0])), float(Fraction(z[1])))])
+        doubles = solve_complex(c, -z, a1, a1 * a1 + eta, eta, kappa, np.stack(gram, axis=-1))
+        for name in ("trace", "quadratic_form"):
+            assert long.outcome is Outcome.CONVERGED
+            a, b = short[name], long[name]
+            assert abs(a.real - b.real) <= abs(b.real) * 1e-20
+            assert abs(a.imag - b.imag) <= abs(b.imag) * 1e-20
+            assert doubles[name][0] == pytest.approx(complex(b), rel=1e-9)
+
+
+def test_quadratic_form_is_analytic_and_solves_the_real_one():
+    """q at a centre is its mean over a circle around it; with gamma > 0 that of the grid solver."""
+    rng = np.random.default_rng(54)
+    c, _, a1, nu, eta, kappa, overlaps = box(rng, 100)
+    gamma = nu * 10 ** rng.uniform(-1, 3, 100)
+    circle = [
+        solve_complex(c, gamma * (1 + 0.3 * np.exp(2j * np.pi * k / 64)), a1, nu, eta, kappa, overlaps)[
+            "quadratic_form"
+        ]
+        for k in range(64)
+    ]
+    right = solve_grid(c, gamma, a1, nu, eta, kappa, overlaps)["quadratic_form"]
+    np.testing.assert_allclose(np.mean(circle, axis=0), right, rtol=1e-7)
+
+
+def test_an_edge_is_refused_with_the_reason_and_its_neighbourhood_is_not():
+    """a_1 = d = 0, c = 1, nu = 1: the edge is 27/4, a double root of D^3 = beta (1 - D)."""
+    point = exact(1, 1, 0, 1)
+    at = solve_complex_point(point, numbers("27/4", 0), 20)
+    assert at.outcome is Outcome.NOT_CONVERGED
+    assert "this is an edge of the spectrum, a double root" in at.notes[0]
+    for exponent in (6, 30, 60):
+        tiny = Fraction(1, 10**exponent)
+        inside, outside = (solve_complex_point(point, numbers(Fraction(27, 4) + s * tiny, 0), 20) for s in (-1, 1))
+        assert outside["trace"].imag == 0
+        # z = D^3/(D - 1) = 27/4 + 9 (D - 3/2)^2 + ..., m = -D/z
+        for found in (inside, outside):
+            assert abs(found["trace"] * 27 / 4 + 1.5) < 10 ** (1 - exponent / 2)
+        assert float(inside["trace"].imag) == pytest.approx(4 / 81 * 10 ** (-exponent / 2), rel=10 ** (-exponent / 4))
+
+
+def numbers(real, imaginary):
+    """z, exactly."""
+    return read_real(Fraction(real), "z"), read_real(Fraction(imaginary), "z")
 
 
 def _reordered(gamma, values):

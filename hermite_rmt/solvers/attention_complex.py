@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hermite_rmt.core.solution import Outcome, Solution
-from hermite_rmt.solvers.attention_equations import Inputs, trace
+from hermite_rmt.solvers.attention_equations import Inputs, sums, symmetric_roots, trace
 from hermite_rmt.solvers.attention_newton import Problem, evaluate, iterate, newton_step, solve_linear
+from hermite_rmt.solvers.attention_response import quadratic_form, split_overlaps
 from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 
 PATHS = (40, 320)  # steps of the rotation; points that make a long step on the coarse path take the fine one
@@ -18,9 +19,17 @@ CONVERGED_STEP = 1e-9
 
 
 def solve_complex(
-    c: FloatArray, gamma: FloatArray, a1: FloatArray, nu: FloatArray, eta: FloatArray, kappa: FloatArray
+    c: FloatArray,
+    gamma: FloatArray,
+    a1: FloatArray,
+    nu: FloatArray,
+    eta: FloatArray,
+    kappa: FloatArray,
+    overlaps: FloatArray | None = None,
 ) -> Solution:
     """Solve Proposition 1 at complex gamma = -z: m(z) = lim tr (A^T A / n - z)^-1 / n off the spectrum, or on it.
+
+    Theorem 1 is a rational function of its solution, so q = lim y^T (A^T A / n - z)^-1 y / n comes with it.
 
     From |gamma| > 0, where form (b) has one solution, gamma is rotated to its place: m is analytic off the negative
     axis, so this is the Stieltjes branch. A gamma on the negative axis means the limit from Im z > 0.
@@ -29,12 +38,13 @@ def solve_complex(
     ----------
     c, a1, nu, eta, kappa : float arrays of shape (N,), as in `solve_grid`
     gamma : complex array of shape (N,), not 0
+    overlaps : float array of shape (N, 6), mu_mu, mu_K, mu_Q, K_K, Q_Q, K_Q; None for q = m
 
     Returns
     -------
     Solution
-        Value `trace`, complex; nan where the continuation failed (on the spectrum, at an edge of it). `residual` is
-        the size of the last Newton step.
+        Values `trace` and `quadratic_form`, complex; nan where the continuation failed (on the spectrum, at an edge
+        of it). `residual` is the size of the last Newton step.
 
     >>> one = np.ones(1)
     >>> solution = solve_complex(one, 1j * one, 0 * one, 2 * one, 2 * one, 0 * one)
@@ -47,16 +57,28 @@ def solve_complex(
         sign = np.where(a1 < 0, -1.0, 1.0)
         inputs = Inputs(shapes_of(c), np.abs(a1) * scale, eta * scale * scale, kappa * scale * sign)
         # Im z >= 0; the other half plane by conjugation
-        found = continued(Problem(inputs, np.abs(gamma) * scale * scale), -np.abs(np.angle(gamma)))
+        angle = -np.abs(np.angle(gamma))
+        found = continued(Problem(inputs, np.abs(gamma) * scale * scale), angle)
         values = found.trace * scale * scale
+        forms = values.copy()
+        if overlaps is not None:
+            turned = np.abs(gamma) * scale * scale * np.exp(1j * angle)
+            forms = _form(inputs, turned, found.chart, overlaps) * scale * scale
         outcome = np.full(gamma.size, Outcome.CONVERGED, dtype=object)
         wrong = ~(np.imag(values) >= -1e-9 * np.abs(values))
         failed = ~(found.last_step < CONVERGED_STEP)
         outcome[wrong] = Outcome.WRONG_BRANCH
         outcome[failed] = Outcome.NOT_CONVERGED
-        values[wrong | failed] = np.nan
-    values = np.where(gamma.imag > 0, values.conj(), values)
-    return Solution({"trace": values}, found.last_step, outcome, None, found.steps)
+        values[wrong | failed] = forms[wrong | failed] = np.nan
+    values, forms = (np.where(gamma.imag > 0, value.conj(), value) for value in (values, forms))
+    return Solution({"trace": values, "quadratic_form": forms}, found.last_step, outcome, None, found.steps)
+
+
+def _form(inputs: Inputs, gamma: FloatArray, chart: FloatArray, overlaps: FloatArray) -> FloatArray:
+    gram = tuple(overlaps.T)
+    roots = symmetric_roots(inputs, gamma, *chart)
+    split = split_overlaps(gram, np.where(gram[0] > 0, gram[0], 1.0))
+    return quadratic_form(inputs, gamma, split, roots, sums(inputs, roots))
 
 
 class Continued(NamedTuple):

@@ -5,17 +5,24 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import mpmath
 import numpy as np
 import sympy
+from mpmath import libmp
 
+from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.derived import exact_expression
-from hermite_rmt.core.numbers import Real, read_digits, read_real
+from hermite_rmt.core.numbers import KnownDigits, Real, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.solution import Solution, SolveError
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, dimensions
-from hermite_rmt.solvers.attention_complex import spectral_density
+from hermite_rmt.solvers.attention_complex import solve_complex, spectral_density
+from hermite_rmt.solvers.attention_complex_digits import solve_complex_point
 from hermite_rmt.solvers.attention_edges import spectral_edges
+from hermite_rmt.theory.engine.values import Number, read_number
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.kernel_edges import kernel_edges
+from hermite_rmt.theory.overlaps import Overlaps
 
 if TYPE_CHECKING:
     from hermite_rmt.theory.attention import Attention
@@ -69,9 +76,82 @@ class AttentionSpectrum:
     def __repr__(self) -> str:
         return f"{self._model!r}.spectrum({self._parameters['c']!r})"
 
-    def density(self, x: Any) -> Any:
-        """Return the density of the eigenvalues of A^T A/n at x > 0, without its atom; nan at most at an edge."""
+    def stieltjes(self, z: Any, digits: int | None = None) -> Any:
+        """Return the Stieltjes transform lim tr (A^T A/n - z)^-1/n: the trace at complex gamma = -z.
+
+        Parameters
+        ----------
+        z : real or complex, scalar or array, not 0; a real z in the spectrum means the limit from above
+        digits : None for complex doubles, else mpc with that many right digits of the real and the imaginary part
+
+        Raises
+        ------
+        ValueError
+            If z is 0 or no number.
+        SolveError
+            If z is at an edge of the spectrum, or too close to one for doubles.
+
+        >>> from hermite_rmt import Attention
+        >>> spectrum = AttentionSpectrum(Attention(a1="0.6", nu="0.5"), c="0.5")
+        >>> print(f"{spectrum.stieltjes(1 + 1j):.8f}")
+        -0.35382629+0.49467827j
+        >>> print(spectrum.stieltjes(-1, digits=20).real)
+        0.812339384833705
+        """
+        return self._transform("trace", z, digits)
+
+    def quadratic_form(self, z: Any, digits: int | None = None) -> Any:
+        """Return lim y^T (A^T A/n - z)^-1 y/n, signal and weights included: q at complex gamma = -z.
+
+        It has a pole at each outlier along the labels. Arguments and errors as for `stieltjes`.
+        """
+        return self._transform("quadratic_form", z, digits)
+
+    def _transform(self, name: str, z: Any, digits: int | None) -> Any:
+        count = read_digits(digits)
+        array = isinstance(z, (list, tuple)) or np.ndim(z) > 0
+        entries = np.asarray(z, dtype=object)
+        numbers = [read_number(entry, "z") for entry in entries.ravel()]
+        if any(number.text == "0" for number in numbers):
+            raise ValueError("z: got 0; allowed: numbers that are not 0")
+        if count is None:
+            values = self._on_doubles(np.array([complex(number) for number in numbers]))[name]
+            return values.reshape(entries.shape) if array else complex(values[0])
+        results = np.empty(len(numbers), dtype=object)
+        results[:] = [self._at(number, name, count) for number in numbers]
+        return results.reshape(entries.shape) if array else results[0]
+
+    def _on_doubles(self, z: np.ndarray) -> Solution:
+        size = z.size
+        names = ("c", "a1", "nu", "eta", "kappa", *Overlaps.NAMES)
+        c, a1, nu, eta, kappa, *overlaps = (np.full(size, float(self._parameters[name].floats)) for name in names)
+        return solve_complex(c, -z, a1, nu, eta, kappa, np.stack(overlaps, axis=-1)).require_success()
+
+    def _at(self, z: Number, name: str, digits: int) -> Any:
+        imag = read_real(0, "z") if z.imag is None else z.imag
+        below = bool(imag.mpf(_SIGN_BITS) < 0)
+        above = z.conjugate() if below else z
+        found = solve_complex_point(self._reals, (above.real, above.imag or imag), digits)
+        if not found.outcome.success:
+            why = "; ".join((found.outcome.value, *found.notes))
+            raise SolveError(f"z: got {z.text}: {why}", found)
+        value = found[name]
+        parts = [libmp.mpf_pos(part._mpf_, bits(digits) + 4, "n") for part in (value.real, value.imag)]
+        return mpmath.mp.make_mpc((parts[0], libmp.mpf_neg(parts[1]) if below else parts[1]))
+
+    def density(self, x: Any, digits: int | None = None) -> Any:
+        """Return the density of the eigenvalues of A^T A/n at x > 0, without its atom.
+
+        In doubles nan at most at an edge; with `digits` mpf, and `SolveError` there.
+        """
         points = Parameter(x, "x").require_positive()
+        count = read_digits(digits)
+        if count is not None:
+            found = np.empty(points.shape, dtype=object)
+            for index, point in np.ndenumerate(points.reals):
+                m = self._at(Number(point), "trace", count + 2)
+                found[index] = KnownDigits.of(m.imag / local_context(bits(count) + 20).pi, count)
+            return found if points.shape else found[()]
         names = ("c", "a1", "nu", "eta", "kappa")
         arrays = [np.full(points.floats.size, float(self._parameters[name].floats)) for name in names]
         values = np.asarray(spectral_density(points.floats.ravel(), *arrays)).reshape(points.shape)
