@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -212,8 +213,6 @@ def test_symmetric_weights_stay_symmetric_under_a_covariance() -> None:
 
 
 def test_dual_to_digits() -> None:
-    import mpmath
-
     value, bound = nonlinear_dual(hr.Nonlinearity("erf(x)"), 0.25, digits=30)
     with mpmath.workdps(50):
         exact = 2 / mpmath.pi * mpmath.asin(mpmath.mpf(1) / 6) - mpmath.mpf(4) / 3 / mpmath.pi / 4
@@ -224,6 +223,43 @@ def test_dual_to_digits() -> None:
 def test_dual_refuses() -> None:
     with pytest.raises(ValueError, match=r"tau: got 1\.5; allowed: a correlation"):
         nonlinear_dual(TANH, 1.5)
+
+
+# Digits
+
+
+def test_identity_to_thirty_digits() -> None:
+    options = {"overlaps": hr.Overlaps(mu_mu="3/2"), "diagonal": "0.2", "skip": "-1/7"}
+    for c, gamma in (("1/2", "0.1"), (2, "0.001")):
+        found = hr.Attention(TANH, weights=np.eye(2), **options).solve(c, gamma, digits=30)
+        expected = hr.Attention(TANH, **options).solve(c, gamma, digits=30)
+        for name in (*OBSERVABLES, "delta", "tau"):
+            assert str(found[name]) == str(expected[name])
+
+
+@pytest.mark.parametrize("c", [0.5, 2.0])
+@pytest.mark.parametrize(
+    "options", [{}, {"mu": np.linspace(-0.3, 0.4, 20)}, {"overlaps": hr.Overlaps(mu_mu=2)}], ids=str
+)
+def test_double_against_digits(c, options) -> None:
+    """Another program for the same equations: other linear algebra, dual numbers, forty digits."""
+    model = hr.Attention(RELU, weights=gaussian(20), skip=0.25, **options)
+    double, digits = model.solve(c, 0.01), model.solve(c, 0.01, digits=40)
+    assert digits.digits == 40
+    for name in (*OBSERVABLES, "delta", "tau"):
+        assert abs(double[name] / float(digits[name]) - 1) < 1e-12
+        assert str(model.solve(c, 0.01, digits=20)[name]) == mpmath.nstr(digits[name], 20, strip_zeros=False)
+
+
+def test_digits_refused() -> None:
+    with pytest.raises(ValueError, match="digits: got 20 with a covariance; allowed with one: None"):
+        hr.Attention(TANH, covariance=np.diag([1.0, 2.0])).error(0.5, 0.1, digits=20)
+
+    def odd(x: np.ndarray) -> np.ndarray:
+        return np.where(np.abs(x) < 5, x, 0) + 0 * np.frexp(x)[0]
+
+    with pytest.raises(ValueError, match="digits"):
+        hr.Attention(odd, weights=gaussian(4)).error(0.5, 0.1, digits=20)
 
 
 # Numbers and simulation

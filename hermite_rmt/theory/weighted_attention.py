@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import scipy.linalg
 
 from hermite_rmt.core.derived import Derived, EnergyGap
+from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.hermite.dual import nonlinear_dual
 from hermite_rmt.simulation.attention import simulate_attention
 from hermite_rmt.simulation.checks import Array, real_array
-from hermite_rmt.simulation.covariance import read_covariance
 from hermite_rmt.solvers.ridge_path import follow
 from hermite_rmt.solvers.weights_blocks import Forms, WeightBlocks
 from hermite_rmt.solvers.weights_path import Limits, WeightsPoint, WeightsSystem
 from hermite_rmt.theory.attention import kernel_constant
-from hermite_rmt.theory.centred import energy, linear_part, read_centred
+from hermite_rmt.theory.centred import energy, linear_part, read_centred, require_digits
 from hermite_rmt.theory.model import Model, one_number
-from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
+from hermite_rmt.theory.overlaps import Overlaps
+from hermite_rmt.theory.weights_input import ScaledWeights, digest, read_arrays, read_signal
+from hermite_rmt.theory.weights_point import solve_point
 
 if TYPE_CHECKING:
     from hermite_rmt.simulation.estimate import Estimate
@@ -52,6 +51,9 @@ class WeightedAttention(Model):
     mu : (p,) the signal; or, in its place,
     overlaps : `Overlaps` with mu_mu alone: a signal in a uniformly random direction
     diagonal, skip : as for `Attention`
+
+    Numbers with `digits` need python-flint (extra `certified`) and tokens of covariance I; the entries of W are taken
+    as the doubles they are. One point at p = 384 takes some ten seconds.
 
     Raises
     ------
@@ -92,8 +94,9 @@ class WeightedAttention(Model):
                 "all its Hermite coefficients matter"
             )
         self.nonlinearity = read_centred(f)
-        self.weights, self.covariance, self.mu = _read_arrays(weights, covariance, mu)
-        self.overlaps = _read_signal(overlaps, self.mu)
+        self.weights, self.covariance, self.mu = read_arrays(weights, covariance, mu)
+        self._scaled = ScaledWeights(self.weights, self.covariance)
+        self.overlaps = read_signal(overlaps, self.mu)
         self._a1 = Parameter(linear_part(self.nonlinearity), "a1")
         self._nu = Parameter(energy(self.nonlinearity), "nu").require_positive()
         self._diagonal = Parameter(diagonal, "diagonal")
@@ -110,44 +113,17 @@ class WeightedAttention(Model):
     @property
     def p(self) -> int:
         """The dimension of the weights and of the covariance."""
-        return len(self.weights if self.weights is not None else self.covariance)  # type: ignore[arg-type]
+        return self._scaled.p
 
-    @cached_property
-    def matrix(self) -> Array:
-        """M = Sigma^{1/2} (W/s) Sigma^{1/2}, (p, p), of Frobenius norm sqrt p, in the eigenbasis of Sigma."""
-        W = np.eye(self.p) if self.weights is None else self.weights
-        M = W
-        if self._axes is not None:
-            variances, axes = self._axes
-            M = np.diag(variances)
-            if self.weights is not None:
-                M = np.sqrt(variances)[:, None] * (axes.T @ W @ axes) * np.sqrt(variances)
-            if np.array_equal(W, W.T) or np.array_equal(W, -W.T):  # M is so too, but for rounding
-                M = (M + math.copysign(1, np.sum(W * W.T)) * M.T) / 2
-        return np.asarray(M * (np.sqrt(self.p) / np.linalg.norm(M)))
-
-    @cached_property
+    @property
     def symmetry(self) -> float:
         """The correlation tau = tr M^2/tr M M^T of s_ij and s_ji: 1 for symmetric, -1 for antisymmetric M."""
-        if np.array_equal(self.matrix, self.matrix.T):
-            return 1.0
-        if np.array_equal(self.matrix, -self.matrix.T):
-            return -1.0
-        return float(np.clip(np.sum(self.matrix * self.matrix.T) / self.p, -1.0, 1.0))
-
-    @cached_property
-    def _axes(self) -> tuple[Array, Array] | None:
-        """Eigenvalues and eigenvectors of Sigma."""
-        return None if self.covariance is None else scipy.linalg.eigh(self.covariance)
+        return self._scaled.symmetry
 
     @cached_property
     def _blocks(self) -> tuple[WeightBlocks, Array | None]:
         """The blocks of the pencil, and the basis they are in (None: all of R^p)."""
-        C = float(self._a1.floats) * self.matrix
-        if self._axes is None:
-            return WeightBlocks.of(C)
-        variances, axes = self._axes
-        return WeightBlocks(C, variances, self.p), axes / np.sqrt(variances)
+        return self._scaled.blocks(float(self._a1.floats))
 
     def with_signal(self, mu: Any) -> WeightedAttention:
         """Return the model with another signal mu, (p,), and the same noise: what was solved for is not solved again.
@@ -159,7 +135,7 @@ class WeightedAttention(Model):
         """
         made = copy(self)
         made.mu = real_array(mu, (self.p,), "mu")
-        made.overlaps = _read_signal(None, made.mu)
+        made.overlaps = read_signal(None, made.mu)
         return made
 
     def parameters(self) -> Mapping[str, Parameter]:
@@ -169,7 +145,7 @@ class WeightedAttention(Model):
 
     def derived(self) -> Mapping[str, Parameter]:
         """Return eta = nu - a1^2 and kappa = diagonal + skip - a1 tr M/p."""
-        share = Parameter(float(np.trace(self.matrix)) / self.p, "trace of M")
+        share = Parameter(float(np.trace(self._scaled.matrix)) / self.p, "trace of M")
         linear = Derived("a1 tr M/p", (self._a1, share), _product, _product)
         return {"eta": self._eta, "kappa": kernel_constant("kappa", self._diagonal, self._skip, linear)}
 
@@ -181,7 +157,7 @@ class WeightedAttention(Model):
     def describe(self) -> dict[str, str]:
         """Return the model and its parameters as plain text, with the nonlinearity; arrays by shape and SHA-256."""
         described = super().describe() | {p.name: repr(float(p.floats)) for p in (self._a1, self._nu)}
-        return described | {"f": str(self.nonlinearity)} | {k: _digest(array) for k, array in self._arrays.items()}
+        return described | {"f": str(self.nonlinearity)} | {k: digest(array) for k, array in self._arrays.items()}
 
     def __repr__(self) -> str:
         parts = [repr(self.nonlinearity)]
@@ -279,6 +255,16 @@ class WeightedAttention(Model):
             outcome[index] = Outcome.CONVERGED if point.path.correction <= REDUCED else Outcome.REDUCED
         return Solution(found, residual, outcome, steps=steps)
 
+    def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
+        if self.covariance is not None or self.weights is None:
+            raise ValueError(f"digits: got {digits} with a covariance; allowed with one: None, double precision")
+        require_digits(self.nonlinearity, digits)
+        at = {name: np.array([float(real)]) for name, real in values.items()}
+        (point,) = self._points(at)
+        return solve_point(
+            self.nonlinearity, self.weights, self.mu, values, None if point is None else point.g, digits
+        )
+
     def _freedom_grid(self, values: Mapping[str, Array]) -> Array:
         blocks = self._blocks[0]
         return np.array(
@@ -286,33 +272,5 @@ class WeightedAttention(Model):
         )
 
 
-def _read_arrays(weights: Any, covariance: Any, mu: Any) -> tuple[Array | None, Array | None, Array | None]:
-    given = next(array for array in (weights, covariance, mu) if array is not None)
-    p = np.shape(given)[0] if np.ndim(given) else 0
-    if p < 1:
-        raise ValueError(f"weights: got {given!r}; allowed: a p x p matrix")
-    W = None if weights is None else real_array(weights, (p, p), "weights")
-    if W is not None and not W.any():
-        raise ValueError("weights: got the zero matrix; allowed: any other p x p matrix")
-    sigma = None if covariance is None else read_covariance(covariance, p)
-    return W, sigma, None if mu is None else real_array(mu, (p,), "mu")
-
-
-def _read_signal(overlaps: Any, mu: Array | None) -> Overlaps:
-    if mu is None:
-        read = read_overlaps(overlaps)
-    elif overlaps is not None:
-        raise ValueError("mu, overlaps: got both; allowed: the signal mu, or overlaps for one in a random direction")
-    else:
-        read = Overlaps(mu_mu=float(mu @ mu))
-    if any(read.parameters[name].floats.any() for name in Overlaps.NAMES[1:]):
-        raise ValueError("overlaps: got w_K or w_Q beside weights; allowed: mu_mu alone, the others being in W")
-    return read
-
-
 def _product(a: Any, b: Any) -> Any:
     return a * b
-
-
-def _digest(array: Array) -> str:
-    return f"{array.shape} sha256 {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}"
