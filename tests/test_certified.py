@@ -12,6 +12,8 @@ from hermite_rmt.hermite.bounds import TailBounds
 from hermite_rmt.hermite.breakpoints import breakpoints
 from hermite_rmt.hermite.certified import certified_coefficients, certified_energy
 from hermite_rmt.hermite.integrand import Integrand, X
+from hermite_rmt.hermite.intervals import Interval
+from hermite_rmt.hermite.intervals import exact as exact_end
 from hermite_rmt.hermite.isolation import pieces_are_proved
 from hermite_rmt.hermite.quadrature import coefficients, energy
 
@@ -183,6 +185,52 @@ def test_zero_without_proof_is_inside():
 def test_refusals_name_the_reason(integrand, reason):
     with pytest.raises(ValueError, match=reason):
         certified_coefficients(integrand, 0, 20)
+
+
+ENDS = st.one_of(st.none(), st.integers(-6, 6))
+
+
+def _inside(interval, value):
+    return (interval.low is None or interval.low <= value) and (interval.high is None or value <= interval.high)
+
+
+def _members(low, high):
+    low, high = (-50 if low is None else low), (50 if high is None else high)
+    return sorted({low, high, (low + high) // 2, *([0] if low <= 0 <= high else [])})
+
+
+@given(ENDS, ENDS, ENDS, ENDS)
+def test_intervals_contain_the_results(a, b, c, d):
+    first, second = (ends if None in ends else tuple(sorted(ends)) for ends in ((a, b), (c, d)))  # None: infinite
+    with flint_precision(60):
+        x, y = (Interval(*(None if end is None else exact_end(end) for end in ends)) for ends in (first, second))
+        for u in _members(*first):
+            assert _inside(x.absolute(), abs(u))
+            for v in _members(*second):
+                assert _inside(x + y, u + v)
+                assert _inside(x * y, u * v)
+        if None not in (*first, *second):
+            products = [u * v for u in first for v in second]
+            assert (x * y).low == min(products)
+            assert (x * y).high == max(products)
+
+
+@pytest.mark.parametrize(
+    ("f", "size"),
+    [
+        (1 / (1 + 50 * (R(1, 20) - 2 * X) ** 2), 1),
+        (1 / (1 + (2 - X) ** 4), 1),
+        (sympy.exp(-(X**2)) * sympy.tanh(X), 1),
+        (sympy.sqrt(1 + sympy.tanh(X) ** 2), 2),
+        (1 / (1 + sympy.log(1 + (1 - X) ** 2) ** 2), 1),
+    ],
+)
+def test_bounded_functions_have_a_bound(f, size):
+    with flint_precision(60) as flint:
+        for g in (f, f.subs(X, -X)):
+            bound = TailBounds(flint.arb(8)).growth(g)
+            assert bound.n == bound.a == bound.b == 0
+            assert size + 1e-9 >= bound.C
 
 
 def test_tail_bounds_hold():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import sympy
 
 from hermite_rmt.codegen.ball import BallFunction, constant_ball
-from hermite_rmt.core.flint_context import flint_module
 from hermite_rmt.hermite.integrand import X
+from hermite_rmt.hermite.intervals import LINE, Interval, exact
 
 _INCREASING = (sympy.exp, sympy.log, sympy.tanh, sympy.atan, sympy.erf, sympy.sinh, sympy.asinh)
 _LIMITS = {
@@ -21,30 +22,6 @@ _LIMITS = {
 _BOUNDED = {sympy.erfc: 2} | dict.fromkeys(
     (sympy.sin, sympy.cos, sympy.sign, sympy.Heaviside, sympy.sinc, sympy.sech), 1
 )
-
-
-def _arb(value: Any) -> Any:
-    flint = flint_module()
-    assert flint is not None
-    return flint.arb(value)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A range of values: ends are exact `arb`, None for infinity."""
-
-    low: Any
-    high: Any
-
-    @property
-    def size(self) -> Any:
-        """The largest absolute value; None if there is none."""
-        if self.low is None or self.high is None:
-            return None
-        return self.low.max(-self.low).max(self.high.max(-self.high)).upper()
-
-
-_LINE = Interval(None, None)
 
 
 @dataclass(frozen=True)
@@ -68,7 +45,7 @@ class Growth:
         rate = (1 - 2 * self.a) * start - self.b - power / start
         if not rate > 0 or not 1 - 2 * self.a > 0:
             return None
-        value = (self.b * start + (self.a - _arb(1) / 2) * start**2).exp() * start**power
+        value = (self.b * start + (self.a - exact(1) / 2) * start**2).exp() * start**power
         return (self.C * density * value / rate).upper()
 
 
@@ -86,12 +63,12 @@ class TailBounds:
         ValueError
             If none is found: the expression holds a function without a rule here.
         """
-        zero = _arb(0)
+        zero = exact(0)
         size = self.interval(expression).size
         if size is not None:
             return Growth(size, zero, zero, zero)
         if expression == X:
-            return Growth(_arb(1), _arb(1), zero, zero)
+            return Growth(exact(1), exact(1), zero, zero)
         if expression.is_Add or isinstance(expression, (sympy.Max, sympy.Min)):
             return self._sum([self.growth(argument) for argument in expression.args])
         if expression.is_Mul:
@@ -103,7 +80,7 @@ class TailBounds:
         return self._function(expression)
 
     def _function(self, expression: sympy.Expr) -> Growth:
-        zero = _arb(0)
+        zero = exact(0)
         if isinstance(expression, sympy.exp):
             return self._exponential(expression.args[0])
         if isinstance(expression, (sympy.sinh, sympy.cosh)):
@@ -111,13 +88,13 @@ class TailBounds:
         if isinstance(expression, (sympy.Abs, sympy.asinh)):
             return self.growth(expression.args[0])
         if isinstance(expression, (sympy.floor, sympy.ceiling)):
-            return self._sum([self.growth(expression.args[0]), Growth(_arb(1), zero, zero, zero)])
+            return self._sum([self.growth(expression.args[0]), Growth(exact(1), zero, zero, zero)])
         if isinstance(expression, sympy.log):
             return self._logarithm(expression.args[0])
         raise ValueError(f"certified: no bound of {expression} far out")
 
     def _exponential(self, exponent: sympy.Expr) -> Growth:
-        zero = _arb(0)
+        zero = exact(0)
         size = self.interval(sympy.exp(exponent)).size
         if size is not None:
             return Growth(size, zero, zero, zero)
@@ -134,18 +111,18 @@ class TailBounds:
         bound = self.growth(exponent)
         if bound.b.is_zero() and bound.a.is_zero() and bound.n <= 2:
             linear = bool(bound.n <= 1)
-            return Growth(_arb(1), zero, bound.C if linear else zero, zero if linear else bound.C)
+            return Growth(exact(1), zero, bound.C if linear else zero, zero if linear else bound.C)
         raise ValueError(f"certified: exp({exponent}) grows too fast, or no bound is found")
 
     def _logarithm(self, argument: sympy.Expr) -> Growth:
-        zero = _arb(0)
+        zero = exact(0)
         low = self.interval(argument).low
         if low is None or not low > 0:
             raise ValueError(f"certified: no bound of log({argument}) far out")
         bound = self.growth(argument)
         # log x <= x, and every term is at most its constant times the highest power of x >= 1
         constant = abs(low.log()) + abs(bound.C.log()) + abs(bound.n) + abs(bound.b) + abs(bound.a)
-        return Growth(constant, _arb(1) if bound.a.is_zero() else _arb(2), zero, zero)
+        return Growth(constant, exact(1) if bound.a.is_zero() else exact(2), zero, zero)
 
     @staticmethod
     def _sum(parts: list[Growth]) -> Growth:
@@ -165,70 +142,38 @@ class TailBounds:
         """Return a range that contains all values; the whole line where nothing better is known."""
         if not expression.has(X):
             value = constant_ball(expression)
-            return Interval(value.lower(), value.upper()) if value.is_finite() else _LINE
+            return Interval(value.lower(), value.upper()) if value.is_finite() else LINE
         if expression == X:
             return Interval(self.start, None)
         if expression.is_Add:
-            return self._interval_sum([self.interval(argument) for argument in expression.args])
+            return reduce(Interval.__add__, map(self.interval, expression.args))
         if expression.is_Mul:
-            return self._interval_product([self.interval(argument) for argument in expression.args])
+            return reduce(Interval.__mul__, map(self.interval, expression.args))
         if expression.is_Pow:
             return self._interval_power(expression)
         if isinstance(expression, _INCREASING):
             return self._interval_increasing(expression)
         if expression.func in _BOUNDED:
-            return Interval(_arb(-_BOUNDED[expression.func]), _arb(_BOUNDED[expression.func]))
+            return Interval(exact(-_BOUNDED[expression.func]), exact(_BOUNDED[expression.func]))
         if isinstance(expression, sympy.Abs):
-            inner = self.interval(expression.args[0])
-            return Interval(_arb(0), inner.size) if inner.low is None or not inner.low > 0 else inner
-        return _LINE
-
-    @staticmethod
-    def _interval_sum(parts: list[Interval]) -> Interval:
-        low: Any = _arb(0)
-        high: Any = _arb(0)
-        for part in parts:
-            low = None if low is None or part.low is None else (low + part.low).lower()
-            high = None if high is None or part.high is None else (high + part.high).upper()
-        return Interval(low, high)
-
-    @staticmethod
-    def _interval_product(parts: list[Interval]) -> Interval:
-        total = parts[0]
-        for part in parts[1:]:
-            ends = [total.low, total.high, part.low, part.high]
-            if all(end is not None for end in ends):
-                products = [a * b for a in ends[:2] for b in ends[2:]]
-                low, high = products[0].lower(), products[0].upper()
-                for product in products[1:]:
-                    low, high = low.min(product.lower()), high.max(product.upper())
-                total = Interval(low, high)
-                continue
-            signs = [_sign(total), _sign(part)]
-            if signs[0] * signs[1] == 0:
-                return _LINE
-            # both keep their sign: the product does, and its size is at least the product of the least sizes
-            least = (_least(total) * _least(part)).lower()
-            total = Interval(least, None) if signs[0] * signs[1] > 0 else Interval(None, -least)
-        return total
+            return self.interval(expression.args[0]).absolute()
+        return LINE
 
     def _interval_power(self, expression: sympy.Pow) -> Interval:
         base, exponent = expression.args
-        if exponent.has(X):
-            return _LINE
-        inner = self.interval(base)
         if not exponent.is_Rational:
-            return _LINE
-        if _sign(inner) <= 0:
-            if exponent == 2:
-                return Interval(_arb(0), None if inner.size is None else (inner.size**2).upper())
-            return _LINE
+            return LINE
+        inner = self.interval(base)
+        if exponent.is_integer and exponent % 2 == 0:
+            inner = inner.absolute()
+        if inner.low is None or not (inner.low > 0 if exponent < 0 else inner.low >= 0):
+            return LINE
         power = constant_ball(exponent)
-        low = inner.low**power
+        low = inner.low**power if inner.low > 0 else exact(0)
         high = None if inner.high is None else inner.high**power
         if exponent > 0:
             return Interval(low.lower(), None if high is None else high.upper())
-        return Interval(_arb(0) if high is None else high.lower(), low.upper())
+        return Interval(exact(0) if high is None else high.lower(), low.upper())
 
     def _interval_increasing(self, expression: sympy.Expr) -> Interval:
         inner = self.interval(expression.args[0])
@@ -241,14 +186,3 @@ class TailBounds:
         if inner.high is not None and not (isinstance(expression, sympy.log) and not inner.high > 0):
             high = function.real(inner.high).upper()
         return Interval(low, high)
-
-
-def _sign(interval: Interval) -> int:
-    if interval.low is not None and interval.low > 0:
-        return 1
-    return -1 if interval.high is not None and interval.high < 0 else 0
-
-
-def _least(interval: Interval) -> Any:
-    """Return the least absolute value of an interval that keeps its sign."""
-    return interval.low if _sign(interval) > 0 else -interval.high
