@@ -308,6 +308,33 @@ def test_breakpoints_are_exact():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("g", "low", "high"),
+    [
+        (sympy.exp, 0, None),
+        (sympy.log, None, None),
+        (sympy.tanh, -1, 1),
+        (sympy.atan, -sympy.pi / 2, sympy.pi / 2),
+        (sympy.sinh, None, None),
+        (sympy.asinh, None, None),
+        (sympy.erf, -1, 1),
+        (sympy.erfc, 0, 2),
+    ],
+)
+def test_kinks_inside_monotone_functions(g, low, high):
+    """Abs(g(x) - g(p)) has its kink at p; values that g does not take give none."""
+    for point in (R(1, 3), R(5, 4), R(-3, 7)):
+        if g is sympy.log and point < 0:
+            continue
+        inside = [x.mpf(300) for x in breakpoints(sympy.Abs(g(X) - g(point)), -9, 9)]
+        assert any(close(x, MP.mpf(point.p) / point.q, 80) for x in inside)
+        assert len(inside) == (2 if g is sympy.log else 1)  # log itself ends at 0
+    for value in (low, high):
+        if value is not None:
+            assert breakpoints(sympy.Abs(g(X) - value), -9, 9) == []
+            assert breakpoints(sympy.Abs(g(X) - value - sympy.sign(value or -1)), -9, 9) == []
+
+
 def test_periodic_and_searched_breakpoints():
     assert len(breakpoints(sympy.sign(sympy.sin(5 * X)), -15, 15)) == 47
     (low, high) = breakpoints(sympy.Abs(sympy.exp(X) - 2 - X), -15, 15)
