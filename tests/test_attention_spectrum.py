@@ -11,6 +11,7 @@ import pytest
 import sympy
 
 import hermite_rmt as hr
+from hermite_rmt.core.solution import SolveError
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.simulation.spectra import gram_eigenvalues, kernel_eigenvalues
@@ -131,5 +132,11 @@ def test_transforms_at_complex_arguments() -> None:
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="a1: got an array"):
         hr.Attention(a1=[0.1, 0.2], nu=1).spectrum(1)
+    beyond = hr.Attention(a1=0, nu="1e400").spectrum(1)
+    for ask in (beyond.density, beyond.kernel_density, beyond.stieltjes):
+        with pytest.raises(ValueError, match=r"nu: got 1000.*ask for digits="):
+            ask(1.0)
+    with pytest.raises(SolveError, match="this is an edge of the spectrum, a double root"):
+        hr.Attention(a1=0, nu=1).spectrum(1).stieltjes("27/4", digits=5)
     with pytest.raises(ValueError, match="of: got 'A'"):
         hr.Attention(a1=0, nu=1).spectrum(1).moments(2, of="A")

@@ -16,6 +16,7 @@ from hermite_rmt.core.numbers import KnownDigits, Real, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution, SolveError
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, dimensions
+from hermite_rmt.equivalents.errors import clip
 from hermite_rmt.solvers.attention_complex import solve_complex, spectral_density
 from hermite_rmt.solvers.attention_complex_digits import solve_complex_point
 from hermite_rmt.solvers.attention_edges import spectral_edges
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from hermite_rmt.theory.attention import Attention
 
 DOUBLE_DIGITS = 17
+_LAW = ("c", "a1", "nu", "eta", "kappa")
+_SMALLEST = 1e-150
 _SIGN_BITS = 2000
 _MORE_DIGITS = 60  # of the edge of K nearest to 0, along which edges of A^T A/n are followed
 _SYMBOLS = sympy.symbols("a1 kappa eta c")
@@ -122,10 +125,18 @@ class AttentionSpectrum:
         return results.reshape(entries.shape) if array else results[0]
 
     def _on_doubles(self, z: np.ndarray) -> Solution:
-        size = z.size
-        names = ("c", "a1", "nu", "eta", "kappa", *Overlaps.NAMES)
-        c, a1, nu, eta, kappa, *overlaps = (np.full(size, float(self._parameters[name].floats)) for name in names)
+        c, a1, nu, eta, kappa, *overlaps = self._doubles(z.size, *_LAW, *Overlaps.NAMES)
         return solve_complex(c, -z, a1, nu, eta, kappa, np.stack(overlaps, axis=-1)).require_success()
+
+    def _doubles(self, size: int, *names: str) -> list[np.ndarray]:
+        """Return parameters as arrays of doubles; what they cannot hold is refused."""
+        for name in ("c", "nu"):
+            value = float(self._parameters[name].floats)
+            self._parameters[name].require(
+                np.asarray(_SMALLEST <= value <= 1 / _SMALLEST),
+                "1e-150 to 1e150 in doubles; ask for digits=",
+            )
+        return [np.full(size, float(self._parameters[name].floats)) for name in names]
 
     def _at(self, z: Number, name: str, digits: int) -> Any:
         imag = read_real(0, "z") if z.imag is None else z.imag
@@ -134,7 +145,7 @@ class AttentionSpectrum:
         found = solve_complex_point(self._reals, (above.real, above.imag or imag), digits)
         if not found.outcome.success:
             why = "; ".join((found.outcome.value, *found.notes))
-            raise SolveError(f"z: got {z.text}: {why}", found)
+            raise SolveError(f"z: got {clip(z.text, 60)}: {why}", found)
         value = found[name]
         parts = [libmp.mpf_pos(part._mpf_, bits(digits) + 4, "n") for part in (value.real, value.imag)]
         return mpmath.mp.make_mpc((parts[0], libmp.mpf_neg(parts[1]) if below else parts[1]))
@@ -152,8 +163,7 @@ class AttentionSpectrum:
                 m = self._at(Number(point), "trace", count + 2)
                 found[index] = KnownDigits.of(m.imag / local_context(bits(count) + 20).pi, count)
             return found if points.shape else found[()]
-        names = ("c", "a1", "nu", "eta", "kappa")
-        arrays = [np.full(points.floats.size, float(self._parameters[name].floats)) for name in names]
+        arrays = self._doubles(points.floats.size, *_LAW)
         values = np.asarray(spectral_density(points.floats.ravel(), *arrays)).reshape(points.shape)
         return values if points.shape else float(values)
 
@@ -170,7 +180,7 @@ class AttentionSpectrum:
         them.
         """
         points = Parameter(x, "x")
-        c, a1, eta, kappa = (float(self._parameters[name].floats) for name in ("c", "a1", "eta", "kappa"))
+        c, a1, _, eta, kappa = (float(entry[0]) for entry in self._doubles(1, *_LAW))
         slope, variance, shifted = a1 / c, eta / c, points.floats.ravel() - kappa
         companion = np.zeros((shifted.size, 3, 3))
         companion[:, 1, 0] = companion[:, 2, 1] = 1.0
