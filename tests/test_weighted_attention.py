@@ -8,6 +8,7 @@ import pickle
 import mpmath
 import numpy as np
 import pytest
+import sympy
 
 import hermite_rmt as hr
 from hermite_rmt.hermite.dual import nonlinear_dual
@@ -225,6 +226,33 @@ def test_dual_refuses() -> None:
         nonlinear_dual(TANH, 1.5)
 
 
+def test_equations_vanish_on_the_solution() -> None:
+    """The printed system, with phi_1 and phi_2 computed from W, at the solver's g."""
+    W = gaussian(12)
+    model = hr.Attention(RELU, weights=W, skip=0.3)
+    system = model.equations
+    assert "phi_{1}" in system.latex()
+    (point,) = model._points(
+        {"c": np.array([0.7]), "kappa": model.derived()["kappa"].floats[None], "gamma": np.array([0.2])}
+    )
+    g, limits = point.g, point.limits
+    T = 1 / (1 + g[2, 2])
+    h = g[:2, :2] - np.outer(g[:2, 2], g[:2, 2]) * T
+    alpha, beta = h[0, 1], -np.linalg.det(h)
+    C = RELU.coefficient(1) * W * (12**0.5 / np.linalg.norm(W))
+    S = np.linalg.inv(np.eye(12) + alpha * (C + C.T) + beta * C.T @ C)
+    functions = {"phi_1": np.trace(C @ S) / 12, "phi_2": np.trace(C.T @ C @ S) / 12}
+    values = dict(zip(system.unknowns, [*g[np.triu_indices(3)], alpha, beta], strict=True))
+    values |= dict(zip(system.parameters, [0.7, 0.2, limits.kappa, limits.eta, limits.eps], strict=True))
+    applied = {
+        f: functions[f.func.__name__] for r in system.residuals for f in r.atoms(sympy.core.function.AppliedUndef)
+    }
+    assert len(applied) == 2
+    assert max(abs(float(r.subs(applied).subs(values))) for r in system.residuals) < 1e-12
+    with pytest.raises(ValueError, match="equations: got a covariance"):
+        _ = hr.Attention(RELU, covariance=covariance()).equations
+
+
 # Digits
 
 
@@ -342,6 +370,8 @@ def test_what_is_refused() -> None:
         model.simulate(60, 30, 0.1)
     with pytest.raises(ValueError, match="mu: got another vector"):
         model.simulate(60, P, 0.1, mu=-mu)
+    with pytest.raises(ValueError, match=r"mu: got mu \. mu = 40"):
+        hr.Attention("tanh(x)", weights=W, overlaps=hr.Overlaps(mu_mu=1)).simulate(60, P, 0.1, mu=mu)
     with pytest.raises(NotImplementedError, match="weighted_attention has no certified=True"):
         model.error(0.5, 0.1, certified=True)
 

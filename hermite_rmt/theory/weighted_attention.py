@@ -23,10 +23,12 @@ from hermite_rmt.theory.attention import kernel_constant
 from hermite_rmt.theory.centred import energy, linear_part, read_centred, require_digits
 from hermite_rmt.theory.model import Model, one_number
 from hermite_rmt.theory.overlaps import Overlaps
+from hermite_rmt.theory.weights_equations import equations
 from hermite_rmt.theory.weights_input import ScaledWeights, digest, read_arrays, read_signal
 from hermite_rmt.theory.weights_point import solve_point
 
 if TYPE_CHECKING:
+    from hermite_rmt.equivalents.system import EquationSystem
     from hermite_rmt.simulation.estimate import Estimate
 
 KNOWN = 1e-10  # relative to nu: how well the series in tau must be known
@@ -167,6 +169,19 @@ class WeightedAttention(Model):
         parts += [f"{p.name}={p!r}" for p in (self._diagonal, self._skip) if repr(p) != "0"]
         return f"Attention({', '.join(parts)})"
 
+    @property
+    def equations(self) -> EquationSystem:
+        """The equations in the two functions by which the weights enter, for tokens of covariance I.
+
+        Raises
+        ------
+        ValueError
+            If the model has a covariance.
+        """
+        if self.covariance is not None:
+            raise ValueError("equations: got a covariance; allowed: none (see derivations/15_any_weights.py)")
+        return equations()
+
     def simulate(
         self,
         n: int,
@@ -189,7 +204,7 @@ class WeightedAttention(Model):
         mu = self.mu if mu is None else mu
         estimates = simulate_attention(
             self.nonlinearity,
-            None if mu is not None else self.overlaps.floats(),
+            self.overlaps.floats(),
             n,
             p,
             gammas.floats.ravel().tolist(),
