@@ -82,3 +82,30 @@ one = {lam: sp.Integer(3)}
 assert sp.simplify((t**2 - t * t).subs(one)) == 0
 assert t.subs(lam, 0) == 1
 assert sp.limit(t, lam, sp.oo) == 0
+
+# %% [markdown]
+# ## How fast the error may change with the ridge
+#
+# Let $L = \gamma\,dE/d\gamma$. Term by term, $\gamma\,dL/d\gamma$ is $L$ times $(2\lambda - \gamma)/(\lambda + \gamma)$, which is between $-1$ and $2$. So
+# $\gamma L$ increases and $L/\gamma^2$ decreases, and for $s \ge 1$
+#
+# $$\frac{L(\gamma)}{s} \le L(s\gamma) \le s^2 L(\gamma), \qquad
+#   \Bigl(1 - \frac1s\Bigr) L(\gamma) \le E(s\gamma) - E(\gamma) \le \frac{s^2 - 1}{2}\, L(\gamma).$$
+#
+# They pass to the limit: $|\gamma/(\lambda + \gamma)| \le 1$ for $\mathrm{Re}\,\gamma > 0$, so $E$ is analytic and bounded there, and its
+# derivatives converge with it. From values at finitely many ridges they prove that two error curves meet nowhere in an interval of
+# ridges, or that their difference is monotone there: `crossings(..., certified=True)`.
+
+# %%
+s = sp.Symbol("s", positive=True)
+L = gamma * sp.diff(t**2, gamma)
+growth = sp.simplify(gamma * sp.diff(L, gamma) / L)
+assert sp.simplify(growth - (2 * lam - gamma) / (lam + gamma)) == 0
+assert sp.simplify(growth + 1 - 3 * lam / (lam + gamma)) == 0  # at least -1
+assert sp.simplify(2 - growth - 3 * gamma / (lam + gamma)) == 0  # at most 2
+start = sp.Symbol("L_0", nonnegative=True)  # E(s gamma) - E(gamma) is the integral of L(u gamma)/u over u from 1 to s
+u = sp.Symbol("u", positive=True)
+assert sp.simplify(sp.integrate(start / u / u, (u, 1, s)) - (1 - 1 / s) * start) == 0
+assert sp.simplify(sp.integrate(start * u**2 / u, (u, 1, s)) - (s**2 - 1) / 2 * start) == 0
+assert sp.limit(growth, lam, 0) == -1  # both bounds are reached
+assert sp.limit(growth, lam, sp.oo) == 2

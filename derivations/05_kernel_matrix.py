@@ -420,3 +420,63 @@ for slope, curvature, ratio in ((0, 1, "1/4"), ("3/10", "9/10", "1/4"), (0, 1, 2
         assert abs((high - low) / 2 / float(expected) - 1) < 0.04
         print(low, high, float(expected))
 assert plain.subs({nu: 1, c: sp.Rational(1, 4), m: -sp.Rational(1, 4)}) == 5
+
+# %% [markdown]
+# ## When the labels show
+#
+# Without weights $K = a_1 X^TX/p + \kappa + \sigma W$ (up to $o(1)$), $X = Z + \mu y^T$, $r = |\mu|^2$. Averaged over $W$, the resolvent of $K$
+# at $z$ is that of $a_1 X^TX/p$ at $a_1\zeta = z - \kappa + \sigma^2 m$. With $\tau(\zeta)$ the small root of
+# $c\tau^2 + (c\zeta - c - 1)\tau + 1 = 0$ the form of the labels in the resolvent of $X^TX/p$ is $c\tau/((1 - \tau)(1 + r\tau))$
+# (derivation 07), with the pole $\tau = -1/r$. Outside the bulk of $K$, $z = a_1\zeta + \kappa - \sigma^2 s(\zeta)/a_1$ with the transform
+# $s = c\tau/(1 - \tau)$ of the Marchenko-Pastur law is monotone in $\zeta$; where it turns round is the edge. So the labels have an
+# outlier as long as $s'(\zeta) < a_1^2/\sigma^2$ at $\tau = -1/r$.
+
+# %%
+tau = sp.Symbol("tau", real=True)
+signal = sp.Symbol("r", positive=True)
+eta = sp.Symbol("eta", nonnegative=True)
+zeta_of_tau = 1 + 1 / c - tau - 1 / (c * tau)
+assert sp.simplify(c * tau**2 + (c * zeta_of_tau - c - 1) * tau + 1) == 0
+transform = c * tau / (1 - tau)
+slope_of_s = sp.simplify(sp.diff(transform, tau) / sp.diff(zeta_of_tau, tau))
+assert sp.simplify(slope_of_s - c**2 * tau**2 / ((1 - tau) ** 2 * (1 - c * tau**2))) == 0
+quartic = a1**2 * (1 + signal) ** 2 * (signal**2 - c) - c * eta * signal**2
+at_pole = slope_of_s.subs(tau, -1 / signal)
+assert sp.simplify(at_pole * (1 + signal) ** 2 * (signal**2 - c) - c**2 * signal**2) == 0
+assert sp.simplify((a1**2 * c / eta - at_pole) * eta / c - quartic / ((1 + signal) ** 2 * (signal**2 - c))) == 0
+# for r^2 > c: the quartic over r^2 increases, so there is one root; from there on it is convex, so Newton's method
+# from above comes down to it
+assert sp.simplify(sp.diff(quartic / signal**2, signal) - 2 * a1**2 * (1 + signal) * (1 + c / signal**3)) == 0
+bent = sp.expand(sp.diff(quartic, signal, 2) - 2 * quartic / signal**2)
+assert sp.simplify(bent - a1**2 * (10 * signal**2 + 8 * signal + c * (4 / signal + 2 / signal**2))) == 0
+assert sp.solve(quartic.subs(eta, 0), signal) == [sp.sqrt(c)]  # f linear: Baik, Ben Arous, Peche
+
+# %% [markdown]
+# Simulated: $f = 0.6\,h_1 + \sqrt{0.14}\,h_3$, $c = 1/2$, so that the threshold is $r = 0.731$.
+
+# %%
+strengths = {a1: sp.Rational(3, 5), eta: sp.Rational(7, 50), c: sp.Rational(1, 2)}
+threshold = max(sp.Poly(quartic.subs(strengths), signal).nroots(n=20, maxsteps=200), key=sp.re)
+print(threshold)
+z_at_pole = (a1 * zeta_of_tau - a1 - eta / c * transform / a1).subs(strengths)
+tokens, width = 1000, 500
+for strength, shows in ((0.3, False), (3, True)):
+    labels = rng.choice([-1.0, 1.0], tokens)
+    mean = np.zeros(width)
+    mean[0] = np.sqrt(strength)
+    X_drawn = np.outer(mean, labels) + rng.standard_normal((width, tokens))
+    drawn = X_drawn.T @ X_drawn / np.sqrt(width)
+    K_drawn = (0.6 * drawn + np.sqrt(0.14 / 6) * (drawn**3 - 3 * drawn)) / np.sqrt(width)
+    np.fill_diagonal(K_drawn, 0)
+    eigenvalues, vectors = np.linalg.eigh(K_drawn)
+    overlap = (vectors[:, -1] @ labels) ** 2 / tokens
+    expected = float(z_at_pole.subs(tau, -1 / sp.Rational(str(strength))))
+    print(strength, eigenvalues[-2:], expected, overlap)
+    assert (strength > threshold) == shows
+    if shows:
+        assert eigenvalues[-1] - eigenvalues[-2] > 0.5
+        assert abs(eigenvalues[-1] / expected - 1) < 0.05
+        assert overlap > 0.5
+    else:
+        assert eigenvalues[-1] - eigenvalues[-2] < 0.1
+        assert overlap < 0.1

@@ -1,4 +1,4 @@
-r"""All crossings of two error curves along the ridge, with proof.
+r"""All crossings of two error curves along the ridge, with proof (derivations/04_resolvent_identity.py).
 
 The limit of the error is E = \int gamma^2/(lambda + gamma)^2 dmu(lambda) with the spectral measure mu of A^T A/n at
 the labels. With L = gamma dE/dgamma = \int 2 lambda gamma^2/(lambda + gamma)^3 dmu,
