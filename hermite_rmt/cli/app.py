@@ -278,7 +278,7 @@ def pretrained(
     head: Annotated[
         str, typer.Option("--head", help="Heads to simulate alone beside their sum: all, none, or 0,3.")
     ] = "all",
-    trials: Annotated[int, typer.Option("--trials", min=4, help="Draws a cell (half for heads).")] = 8,
+    trials: Trials = 8,
     tokens: Annotated[bool, typer.Option("--tokens/--no-tokens", help="Real token embeddings too.")] = True,
     folder: Annotated[
         Path | None, typer.Option("--folder", "--directory", help="Save figures and tables here.")
