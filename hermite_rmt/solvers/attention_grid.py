@@ -130,14 +130,15 @@ def _lost_at_pole(
         return lost
     there, split = block.take(near), Overlaps(*(entry[near] for entry in overlaps))
     q, error = forms.quadratic_form.value[near], forms.error[near]
-    for ulps in (-FEW_ULPS, FEW_ULPS):
+    for across, along_mu, coordinates in ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)):  # one may leave no trace
         shifted = split._replace(
-            across_KQ=split.across_KQ * (1 + ulps),
-            along_KQ=split.along_KQ * (1 - ulps),
-            across_KK=split.across_KK + np.abs(ulps) * split.along_KK,
-            across_QQ=split.across_QQ + np.abs(ulps) * split.along_QQ,
+            across_KQ=split.across_KQ * (1 + across * FEW_ULPS),
+            along_KQ=split.along_KQ * (1 + along_mu * FEW_ULPS),
+            across_KK=split.across_KK + FEW_ULPS * split.along_KK,
+            across_QQ=split.across_QQ + FEW_ULPS * split.along_QQ,
         )
-        again = _Forms.at(there, moved(x[:, near], step[:, near], use_pair) * (1 + ulps), use_pair, shifted)
+        elsewhere = moved(x[:, near], step[:, near], use_pair) * (1 + coordinates * FEW_ULPS)
+        again = _Forms.at(there, elsewhere, use_pair, shifted)
         change = np.maximum(np.abs(again.quadratic_form.value / q - 1), np.abs(again.error / error - 1))
         lost[near] = np.maximum(lost[near], change)
     return lost

@@ -83,8 +83,8 @@ def signal_threshold(model: Attention, c: Any, digits: int | None = None) -> Any
 
     For a model without weights. In the direction of the labels and with W averaged, the resolvent at z of
     K = a_1 X^T X/p + kappa + sigma W is that of X^T X/p at zeta = (z - kappa + sigma^2 m)/a_1. In the tau of
-    derivations/05_kernel_matrix.py, c tau^2 + (c zeta - c - 1) tau + 1 = 0, its pole is 1 + r tau = 0, r = |mu|^2. The
-    pole is outside the bulk while z increases with zeta, z = a_1 zeta + kappa - sigma^2 s(zeta)/a_1 with the
+    derivations/05_kernel_matrix.py, c tau^2 + (c zeta - c - 1) tau + 1 = 0, its pole is 1 + r tau = 0, r = |mu|^2. It
+    is outside the bulk while z increases with zeta, z = a_1 zeta + kappa - sigma^2 s(zeta)/a_1 with the
     Marchenko-Pastur transform s = c tau/(1 - tau), that is while s'(zeta) < a_1^2/sigma^2. With
     s' = c^2 tau^2/((1 - tau)^2 (1 - c tau^2)) the threshold is the root r > sqrt(c), the only one, of
 
