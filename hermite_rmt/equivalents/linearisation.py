@@ -18,12 +18,13 @@ from typing import Any
 import sympy
 
 from hermite_rmt.core.derived import combine
-from hermite_rmt.core.numbers import Real, read_real
+from hermite_rmt.core.numbers import Real
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, joint_family
 from hermite_rmt.equivalents.entrywise import OffDiagonal
 from hermite_rmt.equivalents.errors import ExpressionError, clip
 from hermite_rmt.equivalents.nodes import without_low_rank
 from hermite_rmt.equivalents.reading import Reader
+from hermite_rmt.hermite.mixed import real_mixed_energy
 from hermite_rmt.hermite.nonlinearity import Nonlinearity
 
 CITATIONS = (
@@ -137,12 +138,7 @@ def _noises(
 
 def _excess(f: Nonlinearity, g: Nonlinearity) -> Real:
     """Return E[f g] - a_1(f) a_1(g) = sum over k >= 2 of a_k(f) a_k(g)."""
-    product = f.closed_form_nu() if f == g else (f * g).closed_form(0)
-    left, right = f.closed_form(1), g.closed_form(1)
-    if product is not None and left is not None and right is not None:
-        return read_real(sympy.simplify(product - left * right), "nu - a_1^2")
-    mean = f.real_nu() if f == g else (f * g).real_coefficient(0)
-    operands = mean, f.real_coefficient(1), g.real_coefficient(1)
+    operands = real_mixed_energy(f, g), f.real_coefficient(1), g.real_coefficient(1)
     return combine(_gap, *operands, text="E[fg] - a_1 a_1")
 
 

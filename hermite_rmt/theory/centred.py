@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.hermite.mixed import real_mixed_energy
 
 
 def read_centred(f: Any, name: str = "f") -> Nonlinearity:
@@ -31,8 +32,13 @@ def energy(f: Nonlinearity) -> Any:
 
 def mixed_energy(f: Nonlinearity, g: Nonlinearity) -> Any:
     """Return E[f g] likewise."""
-    product = f * g
-    return product.real_coefficient(0) if product.integrand.speaks_multiprecision else product.mean()
+    if f.integrand.speaks_multiprecision and g.integrand.speaks_multiprecision:
+        return real_mixed_energy(f, g)
+    try:
+        product = f * g
+    except ValueError:  # as in `real_mixed_energy`
+        return ((f + g).nu() - (f - g).nu()) / 4
+    return product.mean()
 
 
 def require_digits(f: Nonlinearity, digits: int) -> None:
