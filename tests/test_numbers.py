@@ -246,6 +246,19 @@ def test_combine_is_exact_for_rationals_and_roots():
     assert combine(lambda nu, a: nu - a * a, read_real(2, "nu"), root, text="eta").rational == 0
 
 
+def test_known_digits_with_what_has_no_digits():
+    half = KnownDigits.of(read_real("1/2", "x").mpf(100), 20)
+    for other in (math.nan, np.float64("nan")):
+        for operation in (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow):
+            assert math.isnan(operation(other, half))
+            assert math.isnan(operation(half, other))
+    assert math.inf - half == math.inf
+    assert half / math.inf == 0
+    with pytest.raises(ZeroDivisionError):
+        1 / (half - half)
+    assert isinstance((-2) ** half, mpmath.mpc)
+
+
 def test_combine_finds_the_digits_that_cancellation_hides():
     tiny = 10**60
 

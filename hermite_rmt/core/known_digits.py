@@ -118,10 +118,14 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
         precision = bits(digits) + 2 * _GUARD_BITS
         operand = _operand(other, precision)
         mine = (self._mpf_, self._error)
-        if operand is None or not (_finite(mine[0]) and _finite(operand[0])):
+        if operand is None:
             return otherwise(other)
-        result = operation(operand, mine, precision) if reflected else operation(mine, operand, precision)
-        return otherwise(other) if result is None else _settled(*result, digits)
+        result = None
+        if _finite(mine[0]) and _finite(operand[0]):
+            result = operation(operand, mine, precision) if reflected else operation(mine, operand, precision)
+        if result is None:  # as a plain mpf: a reflected operation of mpmath would come back to the subclass's
+            return getattr(mpmath.mp.make_mpf(self._mpf_), otherwise.__name__)(other)
+        return _settled(*result, digits)
 
     def __str__(self) -> str:
         if self.digits > 0:
