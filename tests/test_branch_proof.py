@@ -204,6 +204,18 @@ def test_laws_that_do_not_exist_prove_nothing():
         assert not proof.holds(unknowns, [numbers.number(-half)])
 
 
+@pytest.mark.parametrize("factor", [sympy.I, sympy.sqrt(a1), (-1) ** sympy.Rational(1, 4)])
+def test_letters_times_complex_numbers_prove_nothing(factor):
+    # (i W - z)^-1: the equation g^2 - z g - 1 = 0 is real, and E[L_G^* X L_G] is not the map of its coefficients
+    equivalent = deterministic_equivalent((factor * W - z * IDENTITY).inv())
+    (unknown,) = equivalent._plain_bulk.unknowns
+    proof = BranchProof(equivalent._plain_bulk, (a1, z))
+    with numbers.active():
+        three, root = numbers.number(3), numbers.number(13).sqrt()
+        for solution in ((three + root) / 2, (three - root) / 2):
+            assert not proof.holds({unknown: solution}, [numbers.number(-1), three])
+
+
 def test_the_map_is_the_expectation():
     # E[L_G^* X L_G] of a finite pencil against its terms, for letters of all kinds
     letters = GOE("W", n), Ginibre("J", n), Elliptic("E", n, correlation=half), GUE("H", n)

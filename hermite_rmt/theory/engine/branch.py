@@ -24,6 +24,8 @@ class InSpectrumError(ContinuationError):
 # falls is 1 outside the spectrum and 0 inside it.
 ENOUGH, SMALLEST = 5, 13
 OUTSIDE, INSIDE = 0.95, 0.1
+LEAST = 1e-10  # relative size from which a sign in double precision is believed
+LAST = 600  # bits of the last attempt: a sign that is lost in rounding errors there is let pass
 
 
 def physical_branch(
@@ -48,9 +50,30 @@ def physical_branch(
     positivity = Positivity(lambda scalar: evaluate(scalar, point))
     inverses = {row: without_low_rank(node) for row, node in dyson.pencil.inverses.items()}
     if all(positivity.invertible(node) for node in inverses.values()):
-        ways = {dyson.directions[row]: positivity.direction(node) for row, node in inverses.items()}
-        return branch_by_scale(bulk, exact_point(dyson, point, ways), precision)
+        ways = {row: positivity.direction(node) for row, node in inverses.items()}
+        shifts = {dyson.directions[row]: way for row, way in ways.items()}
+        return branch_by_scale(bulk, exact_point(dyson, point, shifts), precision, _Signs(dyson, bulk, ways).require)
     return branch_by_hermitisation(dyson, bulk, point, precision)
+
+
+class _Signs:
+    """That every inverse N^-1 with N + t u invertible for all t >= 0, N of one sign along u, keeps Re u <N^-1> > 0.
+
+    Where solutions nearly meet on the covariance path, steps can pass from one to the other unseen.
+    """
+
+    def __init__(self, dyson: Dyson, bulk: CompiledEquations, ways: Mapping[int, complex]) -> None:
+        places = {symbol: index for index, symbol in enumerate(bulk.system.unknowns)}
+        entries = [(dyson.unknown(a, row, row), way) for row, way in ways.items() for a in range(len(dyson.species))]
+        self._signed = [(places[symbol], way) for symbol, way in entries if way and symbol in places]
+
+    def require(self, x: np.ndarray, precision: int | None) -> None:
+        """Raise a ContinuationError unless all signs are right, beyond rounding errors but for the last precision."""
+        tolerance = LEAST if precision is None else 2.0 ** (-precision / 2)
+        for index, way in self._signed:
+            part = (x[index] * way).real
+            if part < tolerance * abs(x[index]) and (precision != LAST or part < -tolerance * abs(x[index])):
+                raise ContinuationError("an inverse has the wrong sign: the path left the physical branch")
 
 
 def branch_by_hermitisation(

@@ -15,7 +15,7 @@ from hermite_rmt.solvers.stability import Part, contracts, indefinite
 
 
 class BranchProof:
-    """The test of `solvers.stability` for one Dyson equation of a plain pencil with real coefficients.
+    """The test of `solvers.stability` for one Dyson equation of a plain pencil; nothing is proved if it is not real.
 
     Parameters
     ----------
@@ -34,6 +34,9 @@ class BranchProof:
             ]
             for number, kind in enumerate(dyson.species)
         ]
+        letters = [sympy.sympify(value) for entries in dyson.pencil.letters.values() for value in entries.values()]
+        self._nonreal = any(value.has(sympy.I) for value in letters)
+        self._letters = [] if self._nonreal else [self._function(value) for value in set(letters)]
         self._terms = [
             (i, j, k, h, self._function(value)) for i, j, k, h, value in positive_map(dyson.pencil, dyson.ratios)
         ]
@@ -57,6 +60,9 @@ class BranchProof:
         unknowns : balls by symbol
         values : balls, in the order of `symbols`
         """
+        # letters times complex numbers: the products in the equations may be real, and the map not positive
+        if self._nonreal or not all(value.real(*values).is_finite() for value in self._letters):
+            return False
         weights = [weight.real(*values) for weight in self._weights]
         if any(ratio.real(*values) <= 0 for ratio in self._ratios) or any(weight < 0 for weight in weights):
             return False

@@ -101,9 +101,14 @@ class Solved:
 
 
 def branch_by_scale(
-    equations: CompiledEquations, point: Point, precision: int | None
+    equations: CompiledEquations,
+    point: Point,
+    precision: int | None,
+    require: Callable[[np.ndarray, int | None], None] = lambda x, precision: None,
 ) -> tuple[np.ndarray, int, tuple[str, ...]]:
     """Return the physical branch approximately: covariance scale 0 to 1, with a shift where that is too steep.
+
+    `require` raises a ContinuationError where the end of a path cannot be the physical branch.
 
     Raises
     ------
@@ -125,6 +130,7 @@ def branch_by_scale(
             if largest:
                 x, trail, smallest = _unshift(arithmetic, x, largest, parameters)
                 notes.append(f"shift {largest:g} to {smallest:g} in {len(trail) - 1} steps, then to 0")
+            require(x, precision)
             return x, arithmetic.steps, tuple(notes)
         except ContinuationError as reason:
             reasons.append(f"shift {largest:g}: {reason}")
