@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from hermite_rmt.codegen import Kernel
 from hermite_rmt.core.contexts import local_context
+from hermite_rmt.equivalents.ensembles import GOE, dimensions
+from hermite_rmt.equivalents.spectral import deterministic
 from hermite_rmt.solvers.continuation import Arithmetic, CompiledSystem, ContinuationError
 from hermite_rmt.solvers.linear import SingularError, eliminate
+from hermite_rmt.theory.equivalent import deterministic_equivalent
 
 x, y, t = sympy.symbols("x y t")
 
@@ -107,3 +110,17 @@ def test_scales_are_of_the_rows_and_columns_of_a_matrix():
     kernel = Kernel(unknowns, [*unknowns, *[sympy.S.One] * 4])
     arithmetic = Arithmetic(CompiledSystem(kernel, 4, tuple((k, k) for k in range(4)), layout))
     assert np.allclose(arithmetic.scales(np.array([1e10, 1e5, 1e5, 0.0])), [1e10, 1e5, 1e5, 1.0])
+
+
+@pytest.mark.parametrize("height", ["1/10", "1/100", "1e-6"])
+def test_a_path_past_a_closing_gap_keeps_the_physical_branch(height):
+    """K = T + s W, T = +-1, z = i h: on the way to s = 2 the gap closes at s = 1, where two solutions nearly meet."""
+    n, z = dimensions("n"), sympy.Symbol("z")
+    half = sympy.Rational(1, 2)
+    T = deterministic("T", n, {1: half, -1: half})
+    resolvent = deterministic_equivalent((T + 2 * GOE("W", n) - z * sympy.Identity(n)).inv())
+    m = resolvent.trace({z: sympy.I * sympy.Rational(height)})
+    # m = E 1/(T - z - 4 m), which gives m = i sqrt(3)/4 at z = 0
+    w = -(1j * float(sympy.Rational(height)) + 4 * m)
+    assert m == pytest.approx((1 / (w + 1) + 1 / (w - 1)) / 2, rel=1e-12)
+    assert m.imag == pytest.approx(3**0.5 / 4, abs=float(sympy.Rational(height)))
