@@ -313,23 +313,29 @@ def test_slow_examples_of_the_help_run(
     test_quick_examples_of_the_help_run(line, capsys, monkeypatch, tmp_path)
 
 
-def test_an_option_means_one_thing_everywhere() -> None:
-    said: dict[str, set[tuple[str, bool]]] = {}
-    for command in commands().values():
-        for parameter in command.params:
-            if parameter.opts[0] in (
-                "--c",
-                "--gamma",
-                "--digits",
-                "--certified",
-                "--json",
-                "--trials",
-                "--seed",
-                "--output",
-            ):
-                said.setdefault(parameter.opts[0], set()).add((parameter.help, parameter.is_flag))
-    assert len(said) == 8
-    assert all(len(meanings) == 1 for meanings in said.values()), said
+SHARED = (
+    "--c",
+    "--gamma",
+    "--digits",
+    "--certified",
+    "--json",
+    "--trials",
+    "--seed",
+    "--workers",
+    "--output",
+    "--centre",
+)
+
+
+@pytest.mark.parametrize("option", SHARED)
+def test_an_option_means_one_thing_everywhere(option: str) -> None:
+    meanings = {
+        (parameter.help, parameter.is_flag, tuple(parameter.opts))
+        for command in commands().values()
+        for parameter in command.params
+        if option in parameter.opts
+    }
+    assert len(meanings) == 1
 
 
 def test_completion() -> None:

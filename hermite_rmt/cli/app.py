@@ -22,6 +22,7 @@ from hermite_rmt.cli.options import (
     Plot,
     Seed,
     Trials,
+    Workers,
     with_model_options,
 )
 
@@ -120,9 +121,7 @@ def curve(
     ] = None,
     trials: Trials = 10,
     seed: Seed = 0,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Processes; results do not depend.", rich_help_panel=SIMULATION)
-    ] = 1,
+    workers: Workers = 1,
     digits: Digits = None,
     output: Output = None,
     plot: Plot = None,
@@ -272,9 +271,7 @@ def claims(
 )
 def pretrained(
     model: Annotated[Path, typer.Argument(help="A safetensors file of GPT-2 or BERT layout, or its folder.")],
-    layers: Annotated[
-        list[int] | None, typer.Option("--layer", help="Layer to simulate, again for more; without, all.")
-    ] = None,
+    layer: Annotated[str, typer.Option("--layer", help="Layers to simulate: all, or 0,3.")] = "all",
     head: Annotated[
         str, typer.Option("--head", help="Heads to simulate alone beside their sum: all, none, or 0,3.")
     ] = "all",
@@ -288,23 +285,21 @@ def pretrained(
     """Simulate attention with the weights of a pretrained model, beside Theorem 1 and the limit for these weights."""
     from hermite_rmt.cli.commands import pretrained as command
 
-    return command.run(model, layers or [], head, trials, tokens, folder, as_json)
+    return command.run(model, layer, head, trials, tokens, folder, as_json)
 
 
-@app.command(epilog=_examples("verify --json", "verify --full --folder verification --jobs 2"))
+@app.command(epilog=_examples("verify --json", "verify --full --folder verification --workers 2"))
 def verify(
     full: Annotated[
         bool, typer.Option("--full", help="Claims and all simulated cells to n = 4096 as well: half an hour.")
     ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Keep what is done here: an interrupted run continues.")
+        Path | None, typer.Option("--folder", "--store", help="Keep what is done here: an interrupted run continues.")
     ] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "--workers", min=1, help="Processes; results do not depend on them.")
-    ] = 1,
+    workers: Workers = 1,
     as_json: Json = False,
 ) -> Any:
     """Check derivations, reference values and a round of simulation; exit code 1 if anything fails."""
     from hermite_rmt.cli.commands import verify as command
 
-    return command.run(full, folder, jobs, as_json)
+    return command.run(full, folder, workers, as_json)

@@ -27,6 +27,12 @@ Output = Annotated[
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Figure file: .png, .pdf or .svg.")]
 Trials = Annotated[int, typer.Option("--trials", min=1, help="Draws a cell.", rich_help_panel=SIMULATION)]
+Workers = Annotated[
+    int,
+    typer.Option(
+        "--workers", "--jobs", min=1, help="Processes; results do not depend on them.", rich_help_panel=SIMULATION
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.", rich_help_panel=SIMULATION)]
 
 

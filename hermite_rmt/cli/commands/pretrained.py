@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from hermite_rmt.study.evidence.pretrained import pretrained
 ALL, NONE = "all", "none"
 
 
-def run(
-    model: Path, layers: Sequence[int], head: str, trials: int, tokens: bool, folder: Path | None, as_json: bool
-) -> None:
+def run(model: Path, layer: str, head: str, trials: int, tokens: bool, folder: Path | None, as_json: bool) -> None:
     """Study the weights in a file, print what was found and save the figures with their data.
 
     Raises
@@ -24,14 +21,14 @@ def run(
     ValueError, FileNotFoundError
         If the file is missing or of no known layout, there is no such layer or head, or safetensors is missing.
     """
-    heads = _read_heads(head)
+    layers, heads = _read_numbers(layer, "layer", [ALL]), _read_numbers(head, "head", [ALL, NONE])
     try:
         weights = load_weights(model)
         embeddings = load_embeddings(model) if tokens else None
     except ImportError as error:  # the extra is missing: bad input for a command line, not a failure of the program
         raise ValueError(str(error)) from error
     with progress_bar("pretrained weights") as progress:
-        claim = pretrained(weights, embeddings, list(layers) or None, heads, trials, progress)
+        claim = pretrained(weights, embeddings, layers, heads, trials, progress)
     saved = []
     if folder is not None:
         for name, drawn in pretrained_figures(claim.data).items():
@@ -47,13 +44,11 @@ def run(
     print("\n".join(saved))
 
 
-def _read_heads(text: str) -> list[int] | None:
-    """Read `--head`: "all", "none", or numbers with commas."""
-    if text == ALL:
-        return None
-    if text == NONE:
-        return []
+def _read_numbers(text: str, name: str, words: list[str]) -> list[int] | None:
+    """Read one of the words (all: None, none: no number), or numbers with commas."""
+    if text in words:
+        return None if text == ALL else []
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(f"head: got {text!r}; allowed: {ALL}, {NONE}, or numbers such as 0,3") from None
+        raise ValueError(f"{name}: got {text!r}; allowed: {', '.join(words)}, or numbers such as 0,3") from None
