@@ -17,7 +17,7 @@
 # 3. $R = \lim \mathbb{E}\, L^{-1}$ has scalar blocks and solves the matrix Dyson equation $(L_0 - \eta(R))\, R = 1$;
 # 4. exact identities make that system small;
 # 5. deterministic vectors are added at the end: they do not change $R$;
-# 6. the right solution is followed from vanishing covariance.
+# 6. the right solution is followed from vanishing covariance (derivation 17 proves which one it is).
 #
 # Sources: Helton, Rashidi Far, Speicher (arXiv math/0703510) for the equation and its unique solution, Helton, Mai,
 # Speicher (arXiv 1511.05330) for rational expressions. Runs in about fifteen seconds.

@@ -27,7 +27,7 @@ SCALE = sympy.Dummy("scale", nonnegative=True)
 SHIFT = sympy.Dummy("shift", nonnegative=True)
 BRANCH = (
     "the solution continued from R = L_0^-1 at vanishing covariance (every covariance times s, s from 0 to 1); "
-    "the path is recorded, a bound alone selects nothing"
+    "the path is recorded. A bound alone selects nothing; the test of derivations/17_branch.py does, at real points"
 )
 CITATIONS = (
     "Helton, Rashidi Far, Speicher, Operator-valued semicircular elements (2007), arXiv math/0703510",
