@@ -306,6 +306,85 @@ SLOW_EXAMPLES = [
     for line in commands()[name].epilog.split("\n\n")[1:]
     if "--all" not in line  # hours
 ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SLOW_EXAMPLES)
+def test_slow_examples_of_the_help_run(
+    line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    test_quick_examples_of_the_help_run(line, capsys, monkeypatch, tmp_path)
+
+
+SHARED = (
+    "--c",
+    "--gamma",
+    "--digits",
+    "--certified",
+    "--json",
+    "--trials",
+    "--seed",
+    "--workers",
+    "--output",
+    "--centre",
+)
+
+
+@pytest.mark.parametrize("option", SHARED)
+def test_an_option_means_one_thing_everywhere(option: str) -> None:
+    meanings = {
+        (parameter.help, parameter.is_flag, tuple(parameter.opts))
+        for command in commands().values()
+        for parameter in command.params
+        if option in parameter.opts
+    }
+    assert len(meanings) == 1
+
+
+def test_completion() -> None:
+    script = "import sys; from hermite_rmt.cli import main; sys.argv[0] = 'hermite-rmt'; sys.exit(main())"
+    for words, count, expected in (
+        ("hermite-rmt cu", 1, ["curve"]),
+        ("hermite-rmt compare --sca", 2, ["--scale"]),
+        ("hermite-rmt compare --scale t", 3, ["trace"]),
+    ):
+        asked = {"_HERMITE_RMT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, env={"PATH": "", **asked}
+        )
+        assert done.stdout.split() == expected
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--version")[:2] == (DONE, f"hermite-rmt {hr.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "demo", "error", "curve", "compare", "simulate", "coefficients", "derive", "figures", "claims", "verify"],
+)
+def test_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, err = run(capsys, *command.split(), "--help")
+    assert (code, err) == (DONE, "")
+    assert "--help" in out
+
+
+def test_help_loads_no_numerics() -> None:
+    script = (
+        "import sys\n"
+        "from hermite_rmt.cli import main\n"
+        "main(['curve', '--help'])\n"
+        "assert not {'numpy', 'sympy', 'mpmath', 'matplotlib', 'xarray'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_no_colour_codes_in_a_pipe_or_under_no_color() -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from hermite_rmt.cli import main; main(['simulate', 'tanh(x)', *'--n 20 --p 10 --gamma 1'.split()])",
+    ]
     for environment in ({}, {"NO_COLOR": "1"}):
         done = subprocess.run(command, check=True, capture_output=True, env={"PATH": "", **environment})
         assert b"\x1b" not in done.stdout
