@@ -1,5 +1,7 @@
 """E[f g] of two nonlinearities: by the product, or by sums where the product cannot be written down."""
 
+import pickle
+
 import numpy as np
 import pytest
 import sympy
@@ -44,6 +46,7 @@ def test_enclosures_hold_the_number():
     ball = energy.enclosure(15)
     assert energy.mpf(120) in ball
     assert ball.rad < abs(ball.mid) * 1e-15
+    assert pickle.loads(pickle.dumps(energy)).enclosure(15) == ball
 
 
 def test_callables_in_double():

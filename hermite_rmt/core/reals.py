@@ -171,7 +171,7 @@ class ComputedReal:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # values of local contexts do not pickle; they are computed again where they are needed
-        return ComputedReal, (self._evaluate, self._text)
+        return ComputedReal, (self._evaluate, self._text, self._enclose)
 
     def __repr__(self) -> str:
         return f"ComputedReal({self._text})"
