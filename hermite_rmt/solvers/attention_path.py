@@ -9,10 +9,10 @@ import numpy as np
 
 from hermite_rmt.solvers.arithmetic import MpmathArithmetic
 from hermite_rmt.solvers.attention_equations import Inputs, Shape, shape_of
-from hermite_rmt.solvers.attention_newton import Problem, iterate
+from hermite_rmt.solvers.attention_newton import Problem, iterate, iterate_one
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import Iterate, at_solution, newton
-from hermite_rmt.solvers.attention_start import coordinates, first_guess, shapes_of
+from hermite_rmt.solvers.attention_start import shapes_of
 
 DOUBLE_TOLERANCE = 1e-7  # a Newton step below squares to the precision of doubles
 DOUBLE_BITS = 44  # then that many are right, and a step with that Jacobian gains as many
@@ -49,28 +49,22 @@ def double_start(problem: Problem, even: bool) -> Iterate | None:
 
     even : a_1 = kappa = 0, where the coordinate F1, proportional to k, vanishes exactly
     """
-    with np.errstate(all="ignore"):
-        guess = coordinates(problem.inputs, problem.gamma, first_guess(problem.inputs, problem.gamma))
-        use_pair = bool(guess.use_pair[0])
-        x = _listed(guess.pair if use_pair else guess.symmetric, even and not use_pair)
-        floats = _in_floats(problem)
-        found = newton(floats, use_pair, x, 1.0, DOUBLE_TOLERANCE)
-        if found is None:  # the safeguarded iteration of grids
+    floats = _in_floats(problem)
+    one_point = iterate_one(Problem(floats.inputs, floats.gamma))
+    if one_point is None:
+        with np.errstate(all="ignore"):
             state = iterate(problem)
-            if not state.converged[0]:
-                return None
-            use_pair = bool(state.use_pair[0])
-            x = _listed(state.chart, even and not use_pair)
-            found = newton(floats, use_pair, x, 1.0, DOUBLE_TOLERANCE)
-            if found is None:
-                return at_solution(floats, use_pair, x, 1.0, REDUCED_BITS)
+        if not state.converged[0]:
+            return None
+        one_point = bool(state.use_pair[0]), [float(entry[0]) for entry in state.chart]
+    use_pair, x = one_point
+    if even and not use_pair:
+        x[0] = 0.0
+    found = newton(floats, use_pair, x, 1.0, DOUBLE_TOLERANCE)
+    if found is None:
+        return at_solution(floats, use_pair, x, 1.0, REDUCED_BITS)
     found.right = found.inverse_bits = DOUBLE_BITS
     return found
-
-
-def _listed(coordinates: Any, first_vanishes: bool) -> list[float]:
-    first, second, third = (float(entry[0]) for entry in coordinates)
-    return [0.0 if first_vanishes else first, second, third]
 
 
 def _in_floats(problem: Problem) -> Scaled:
