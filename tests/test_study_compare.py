@@ -153,6 +153,8 @@ def test_a_curve_is_scanned_once_for_all_comparisons() -> None:
     others = [Curve(lambda x, k=k: 2.0 + k + x) for k in range(4)]
     compare([slow, *others], [0.5, 2], 1.0)
     assert counted.count(SCAN_POINTS) == 1
+    compare([slow], [0.5, 2], 1.0)  # alone it crosses nothing
+    assert counted.count(SCAN_POINTS) == 1
 
 
 @pytest.mark.parametrize(

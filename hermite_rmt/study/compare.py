@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,8 @@ def _curve(model: Any, gamma: float, scale: Scale, scan: np.ndarray) -> Callable
     def error(log_c: Any) -> Any:
         return scaled_theory(model, np.exp(log_c), gamma, scale)["error"]
 
-    scanned = error(scan)
-    return lambda log_c: scanned if log_c is scan else error(log_c)
+    scanned = cache(lambda: error(scan))
+    return lambda log_c: scanned() if log_c is scan else error(log_c)
 
 
 def _crossings(first: Callable[[Any], Any], second: Callable[[Any], Any], scan: np.ndarray) -> list[Crossing]:
