@@ -61,7 +61,8 @@ def test_verdict_and_parts(claim: Claim) -> None:
 
 def test_anatomy(claim: Claim, model: PretrainedWeights) -> None:
     look = claim.data["anatomy"]
-    assert dict(look.sizes) == {"layer": LAYERS, "head": HEADS, "rank": 4, "head_rank": 3, "index": P}
+    assert look.layer.values.tolist() == [1]
+    assert dict(look.sizes) == {"layer": 1, "head": HEADS, "rank": 4, "head_rank": 3, "index": P}
     assert (np.diff(look.unexplained.values, axis=1) <= 1e-12).all()
     W = model.product(1, 2)
     needed = int(look.head_rank_needed.sel(layer=1, head=2))

@@ -44,9 +44,12 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
             shade = str(0.75 * layer / max(data.sizes["layer"] - 1, 1))
             cell = data.isel(layer=layer)
             first.plot(
-                np.arange(1, data.sizes["index"] + 1), cell.singular_value, color=shade, label=f"layer {layer}"
+                np.arange(1, data.sizes["index"] + 1),
+                cell.singular_value,
+                color=shade,
+                label=f"layer {int(cell.layer)}",
             )
-            second.plot(cell["rank"], cell.unexplained, color=shade, marker="o", label=f"layer {layer}")
+            second.plot(cell["rank"], cell.unexplained, color=shade, marker="o", label=f"layer {int(cell.layer)}")
         heads = data.head_unexplained.stack(each=("layer", "head"))
         look = LOOKS[1]
         second.fill_between(
@@ -63,7 +66,7 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
         second.set_xlabel("rank $r$")
         second.set_title("energy left by scale $I$ + rank $r$")
         second.legend()
-        places = np.arange(data.sizes["layer"])
+        places = data.layer.values
         look, other = LOOKS[:2]
         third.plot(places, 100 * data.identity_energy, marker=look.marker, color=look.colour, label="all heads")
         third.plot(
@@ -75,6 +78,7 @@ def anatomy_figure(data: xr.Dataset) -> Figure:
             markerfacecolor=other.face,
             label="one head",
         )
+        third.set_xticks(places)
         third.set_xlabel("layer")
         third.set_title("share of the identity in the energy of $W$ (%)")
         third.legend()

@@ -80,7 +80,7 @@ def study(
     few = sorted({layers[0], layers[(len(layers) - 1) // 2], layers[-1]})
     copied: list[run.Place] = [*((layer, None) for layer in few), *single[:COPIED_HEADS]]
     work: dict[str, tuple[int, Callable[[run.Step], xr.Dataset]]] = {
-        "anatomy": (weights.layers * (1 + weights.heads), lambda step: anatomy(weights, step)),
+        "anatomy": (len(layers) * (1 + weights.heads), lambda step: anatomy(weights, layers, step)),
         "layers": (2 * len(whole), lambda step: run.experiment(weights, whole, run.SIGNALS, trials, step)),
         "heads": (2 * len(single), lambda step: run.experiment(weights, single, HEAD_SIGNALS, trials // 2, step)),
         "copies": (3 * len(copied), lambda step: run.copies(weights, copied, step)),

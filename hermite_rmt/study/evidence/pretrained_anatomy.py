@@ -23,14 +23,18 @@ DESCRIPTION = (
 NUMBERS = ("identity_energy", "symmetry", "participation_ratio")
 
 
-def anatomy(weights: PretrainedWeights, step: Callable[[], None] = lambda: None) -> xr.Dataset:
-    """Return what each layer's W_K^T W_Q, and each head's, is made of.
+def anatomy(
+    weights: PretrainedWeights, layers: Sequence[int] | None = None, step: Callable[[], None] = lambda: None
+) -> xr.Dataset:
+    """Return what the W_K^T W_Q of layers, and of all their heads, is made of.
 
     Parameters
     ----------
     weights : of the model
+    layers : which; None: all
     step : called after each matrix
     """
+    chosen = list(range(weights.layers)) if layers is None else list(layers)
     ranks = [rank for rank in RANKS if rank <= weights.p]
     inner = [rank for rank in ranks if rank < weights.p // weights.heads]  # at its own rank a head is all there
 
@@ -40,18 +44,18 @@ def anatomy(weights: PretrainedWeights, step: Callable[[], None] = lambda: None)
         step()
         return found
 
-    layers = [look(layer, None, ranks) for layer in range(weights.layers)]
-    heads = [[look(layer, head, inner) for head in range(weights.heads)] for layer in range(weights.layers)]
+    whole = [look(layer, None, ranks) for layer in chosen]
+    heads = [[look(layer, head, inner) for head in range(weights.heads)] for layer in chosen]
 
     def both(name: str, read: Callable[[WeightAnalysis, int], object]) -> dict[str, tuple[tuple[str, ...], Array]]:
         return {
-            name: (("layer",), np.array([read(*one) for one in layers])),
+            name: (("layer",), np.array([read(*one) for one in whole])),
             f"head_{name}": (("layer", "head"), np.array([[read(*one) for one in row] for row in heads])),
         }
 
     def of_fits(name: str, read: Callable[[WeightAnalysis], list[float]]) -> dict[str, tuple[tuple[str, ...], Array]]:
         return {
-            name: (("layer", "rank"), np.array([read(one) for one, _ in layers])),
+            name: (("layer", "rank"), np.array([read(one) for one, _ in whole])),
             f"head_{name}": (("layer", "head", "head_rank"), np.array([[read(a) for a, _ in row] for row in heads])),
         }
 
@@ -61,9 +65,9 @@ def anatomy(weights: PretrainedWeights, step: Callable[[], None] = lambda: None)
             **both("rank_needed", lambda _, rank: rank),
             **of_fits("scale", lambda a: [fit.scale / _size(a) for fit in a.fits]),
             **of_fits("unexplained", lambda a: [fit.unexplained for fit in a.fits]),
-            "singular_value": (("layer", "index"), [a.singular_values / _size(a) for a, _ in layers]),
+            "singular_value": (("layer", "index"), [a.singular_values / _size(a) for a, _ in whole]),
         },
-        {"rank": ranks, "head_rank": inner},
+        {"layer": chosen, "rank": ranks, "head_rank": inner},
         {"description": DESCRIPTION, "software": software()},
     )
 
