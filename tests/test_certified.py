@@ -14,7 +14,7 @@ from hermite_rmt.hermite.certified import certified_coefficients, certified_ener
 from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.intervals import Interval
 from hermite_rmt.hermite.intervals import exact as exact_end
-from hermite_rmt.hermite.isolation import pieces_are_proved
+from hermite_rmt.hermite.isolation import unproved_points
 from hermite_rmt.hermite.quadrature import coefficients, energy
 
 pytest.importorskip("flint")
@@ -95,6 +95,13 @@ TOUCHING = [
     (sympy.Max(sympy.sin(X), X - X**3 / 6), sympy.Piecewise((sympy.sin(X), X > 0), (X - X**3 / 6, True))),
     (sympy.Min(1, sympy.cosh(X)), sympy.Integer(1) + 0 * X),
     (sympy.sign(X - sympy.tanh(X)) * X, sympy.Abs(X)),
+    (sympy.log(1 + sympy.sign(X) ** 2) * X, sympy.log(2) * X),
+    (
+        sympy.sqrt(sympy.Abs(sympy.Piecewise((X, X > 2), (X + R(2, 5), True)))),
+        sympy.Piecewise(
+            (sympy.sqrt(X), X > 2), (sympy.sqrt(X + R(2, 5)), -R(2, 5) < X), (sympy.sqrt(-X - R(2, 5)), True)
+        ),
+    ),
     (sympy.Abs(sympy.exp(X) - 1 - X) ** 2 * sympy.sign(X), (sympy.exp(X) - 1 - X) ** 2 * sympy.sign(X)),
     (
         sympy.atan(sympy.Min(sympy.Piecewise((X, R(7, 10) < X), (X + R(31, 100), True)), R(1, 20))),
@@ -127,8 +134,8 @@ def test_two_zeros_closer_than_anybody_looks_are_no_touching(digits):
             MP.convert(ball.lower) - MP.mpf(10) ** -19 <= exact(right) <= MP.convert(ball.upper) + MP.mpf(10) ** -19
         )
     points = breakpoints(f, -9, 9)
-    assert len(points) == 2 or not pieces_are_proved(f, points, 9, 60)
-    assert not pieces_are_proved(f, [read_real("1/3", "x")], 9, 60)
+    assert len(points) == 2 or unproved_points(f, points, 9, 60) is None
+    assert unproved_points(f, [read_real("1/3", "x")], 9, 60) is None
 
 
 @pytest.mark.parametrize(
@@ -148,7 +155,16 @@ def test_two_zeros_closer_than_anybody_looks_are_no_touching(digits):
     ],
 )
 def test_only_complete_breakpoints_are_proved(f, points, proved):
-    assert pieces_are_proved(f, [read_real(point, "x") for point in points], 3, 80) is proved
+    reals = [read_real(point, "x") for point in points]
+    assert unproved_points(f, reals, 3, 80) == ([] if proved else None)
+
+
+def test_points_that_are_not_exact_stay_open():
+    f = sympy.Max(X, sympy.exp(X) - 2)
+    points = breakpoints(f, -3, 3)
+    assert len(points) == 2
+    assert unproved_points(f, points, 3, 80) == points
+    assert unproved_points(f, points[:1], 3, 80) is None
 
 
 @settings(max_examples=8)

@@ -14,6 +14,7 @@ from hermite_rmt.hermite.breakpoints import breakpoints, piece_at
 from hermite_rmt.hermite.integrand import Integrand, X
 from hermite_rmt.hermite.quadrature import coefficients, energy
 from hermite_rmt.hermite.transform import hermite_sums
+from hermite_rmt.hermite.zeros import solved_exactly
 
 MP = local_context(400)
 R = sympy.Rational
@@ -333,6 +334,26 @@ def test_kinks_inside_monotone_functions(g, low, high):
         if value is not None:
             assert breakpoints(sympy.Abs(g(X) - value), -9, 9) == []
             assert breakpoints(sympy.Abs(g(X) - value - sympy.sign(value or -1)), -9, 9) == []
+
+
+@pytest.mark.parametrize(
+    ("f", "exactly"),
+    [
+        (X**3 - X - 1, True),
+        (sympy.tanh(X**3 - X), True),
+        (sympy.tanh(X**3 - X) - R(1, 2), False),  # x^3 - x = atanh(1/2) has no rational coefficients
+        (sympy.exp(sympy.Max(X, 2 * X - 1)) - 2, True),
+        (sympy.exp(sympy.Max(X, X**3)) - 2, False),
+        (sympy.sin(3 * X + 1) - R(1, 3), True),
+        (sympy.sin(X**3) - R(1, 3), False),
+        (sympy.exp(X) - X, False),
+        (sympy.Piecewise((X - 1, X > 0), (X**3 - 2, True)), True),
+        (sympy.Piecewise((sympy.exp(X) - X, X > 0), (X, True)), False),
+        (X * (sympy.exp(X) - X), False),
+    ],
+)
+def test_what_is_solved_exactly(f, exactly):
+    assert solved_exactly(f) is exactly
 
 
 def test_periodic_and_searched_breakpoints():

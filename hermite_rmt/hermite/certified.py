@@ -25,7 +25,7 @@ from hermite_rmt.hermite import quadrature
 from hermite_rmt.hermite.bounds import TailBounds
 from hermite_rmt.hermite.breakpoints import between, branches_at, breakpoints, equations, normalised, piece_at
 from hermite_rmt.hermite.integrand import Integrand, X
-from hermite_rmt.hermite.isolation import enclosure_around, pieces_are_proved
+from hermite_rmt.hermite.isolation import enclosure_around, unproved_points
 from hermite_rmt.hermite.pieces import Pieces
 from hermite_rmt.hermite.zeros import real_zeros, solved_exactly
 
@@ -184,7 +184,8 @@ class _Enclosure:
         if key not in self._cuts:
             points = breakpoints(self.expression, -radius, radius)
             exact = all(solved_exactly(equation) for equation in equations(self.expression, -radius, radius))
-            proved = exact or pieces_are_proved(self.expression, points, radius, target + 2 * _GUARD_BITS)
+            guarded = [] if exact else unproved_points(self.expression, points, radius, target + 2 * _GUARD_BITS)
+            proved = guarded is not None
             if not proved and self.expression.has(sympy.Piecewise):
                 raise ValueError(f"certified: {self.name}: the ends of the branches are not known exactly")
             pieces = []
@@ -192,7 +193,7 @@ class _Enclosure:
                 piece = piece_at(self.expression, between(left, right)) if proved else self.expression
                 if piece != 0:
                     pieces.append((left, right, BallFunction(X, piece)))
-            self._cuts[key] = pieces, points if proved and not exact else []
+            self._cuts[key] = pieces, guarded or []
         return self._cuts[key]
 
     def _tails(self, flint: Any, degree: int, target: int, density: Any) -> tuple[int, Any]:

@@ -25,19 +25,22 @@ _HALVINGS = 12
 _MOST_BRANCHES = 32
 
 
-def pieces_are_proved(expression: sympy.Expr, points: Sequence[Real], radius: int, bits: int) -> bool:
-    """Whether between the `points`, and 2^-bits away from them, no argument of an Abs, Max, ... of f has a zero.
+def unproved_points(expression: sympy.Expr, points: Sequence[Real], radius: int, bits: int) -> list[Real] | None:
+    """Return the `points` in whose surroundings of 2^-bits f is not proved to be its two pieces; None: nor elsewhere.
 
-    Then f is there the piece that `piece_at` finds at one point, from -radius to radius.
+    Everywhere else, from -radius to radius, no argument of an Abs, Max, ... of f has a zero, and f is the piece that
+    `piece_at` finds at one point between two breakpoints. It is so up to a point that is known exactly, if arguments
+    that vanish there do so exactly.
 
     >>> from hermite_rmt.core.numbers import read_real
     >>> f = sympy.Max(X, sympy.exp(X) - 1)
-    >>> pieces_are_proved(f, [read_real(0, "x")], 10, 60), pieces_are_proved(f, [], 10, 60)
-    (True, False)
+    >>> unproved_points(f, [read_real(0, "x")], 10, 60), unproved_points(f, [], 10, 60)
+    ([], None)
     """
     if expression.has(*_UNCOUNTED):
-        return False
+        return None
     candidates = set(equations(expression, -radius, radius))
+    open_points: dict[Real, None] = {}
     try:
         with flint_precision((_ORDERS + 2) * bits) as flint:
             for left, right in itertools.pairwise([None, *points, None]):
@@ -46,11 +49,17 @@ def pieces_are_proved(expression: sympy.Expr, points: Sequence[Real], radius: in
                 probe = between(left, right)
                 for candidate in candidates:
                     piece = sympy.expand(piece_at(candidate, probe))
-                    if piece.has(X) and not all(_without_zero(flint, _derivatives(piece), *ab) for ab in intervals):
-                        return False
+                    if not piece.has(X):
+                        continue
+                    functions = _derivatives(piece)
+                    if not all(_without_zero(flint, [each for _, each in functions], *ab) for ab in intervals):
+                        return None
+                    for point, end in zip((left, right), ends, strict=True):
+                        if point is not None and not _settled(flint, functions, point, end, bits):
+                            open_points[point] = None
     except ValueError:  # a function without enclosure
-        return False
-    return True
+        return None
+    return list(open_points)
 
 
 def enclosure_around(expression: sympy.Expr, ball: Any) -> Any:
@@ -96,12 +105,27 @@ def _growing(flint: Any, a: Any, b: Any, bits: int, from_left: bool, from_right:
             near, step = far, 2 * step
 
 
-def _derivatives(piece: sympy.Expr) -> list[Callable[[Any], Any]]:
+_Derivatives = Sequence[tuple[sympy.Expr, Callable[[Any], Any]]]
+
+
+def _derivatives(piece: sympy.Expr) -> _Derivatives:
     found = []
     for _ in range(_ORDERS):
-        found.append(BallFunction(X, piece).real)
+        found.append((piece, BallFunction(X, piece).real))
         piece = sympy.diff(piece, X)
     return found
+
+
+def _settled(flint: Any, functions: _Derivatives, point: Real, end: Any, bits: int) -> bool:
+    """Whether the function has no zero within 2^-bits of the point, but for one exactly at it."""
+    exact = sympy.Rational(point.rational) if point.rational is not None else getattr(point, "expression", None)
+    around = end + flint.arb(0, flint.arb((1, -bits + 1)))
+    for expression, function in functions:
+        if _sign(function(around)):
+            return True
+        if exact is None or expression.subs(X, exact) != 0:
+            return False
+    return False
 
 
 def _without_zero(

@@ -39,25 +39,20 @@ def solved_exactly(expression: sympy.Expr) -> bool:
     """Whether `real_zeros` finds the zeros from the structure of the expression: all of them, without searching."""
     if not expression.has(X):
         return True
-    if expression.is_Mul or isinstance(expression, (sympy.Max, sympy.Min)):
+    if expression.is_Mul:
         return all(map(solved_exactly, expression.args))
     if expression.is_Pow and not expression.exp.has(X):
         return solved_exactly(expression.base)
-    inner = expression
-    while not inner.is_polynomial(X):
-        constant, inner = inner.as_independent(X, as_Add=True)
-        factor, inner = inner.as_independent(X, as_Add=False)
-        if isinstance(inner, (sympy.sin, sympy.cos, sympy.tan)):
-            return bool(inner.args[0].is_polynomial(X) and sympy.degree(inner.args[0], X) == 1)
-        if isinstance(inner, (sympy.Max, sympy.Min)):
-            return all(map(solved_exactly, inner.args))
-        if constant == 0 and factor == 1 and type(inner) not in (*_INVERSES, sympy.Abs):
-            return False
-        if type(inner) in (*_INVERSES, sympy.Abs):
-            inner = inner.args[0]
-    return all(coefficient.is_Rational for coefficient in sympy.Poly(inner, X).all_coeffs()) or (
-        sympy.degree(inner, X) <= 2
-    )
+    return _Search(-1.0, 1.0).preimages(expression, sympy.S.Zero) is not None  # in any interval the same steps
+
+
+_CHOICES = (sympy.Max, sympy.Min, sympy.Piecewise)
+
+
+def _choices(expression: sympy.Expr) -> list[sympy.Expr]:
+    if isinstance(expression, sympy.Piecewise):
+        return [value for value, _ in expression.args]
+    return list(expression.args)
 
 
 def distinct(points: Iterable[Real]) -> list[Real]:
@@ -112,8 +107,8 @@ class _Search:
             return self._periodic(type(inner), argument, value)
         if isinstance(inner, sympy.Pow):
             return self._power(inner, value)
-        if isinstance(inner, (sympy.Max, sympy.Min)):  # where it takes the value, one of its arguments does
-            parts = [self.preimages(each, value) for each in inner.args if each.has(X)]
+        if isinstance(inner, _CHOICES):  # where it takes the value, one of the functions it chooses from does
+            parts = [self.preimages(each, value) for each in _choices(inner) if each.has(X)]
             return None if None in parts else [x for part in parts for x in part or ()]
         if isinstance(inner, sympy.Abs):
             return self._all(argument, [value, -value]) if value.is_nonnegative else []
