@@ -12,6 +12,7 @@ import numpy as np
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits, RationalReal, Real, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.theory.engine.values import read_number
 
 _GUARD_BITS = 40
 
@@ -177,7 +178,8 @@ class MarchenkoPastur:
         return np.where(x < 0, 0.0, np.where(x >= upper, 1.0, atom + np.where(x > lower, mass, 0.0)))
 
     def _stieltjes(self, z: Any, digits: int | None) -> Any:
-        real, imaginary = _read_complex(z)
+        number = read_number(z, "z")
+        real, imaginary = number.real, number.imag or read_real(0, "z")
         self._require_off_support(real, imaginary, z)
         value = _two_precisions(lambda precision: self._branch(precision, real, imaginary), digits or 17)
         if imaginary.rational == 0:
@@ -226,13 +228,6 @@ def _edges(ctx: Any, ratio: Any) -> tuple[Any, Any]:
     root = ctx.sqrt(ratio)
     # (1 - ratio)/(1 + root) keeps the digits of 1 - sqrt(ratio) near ratio = 1
     return ((1 - ratio) / (1 + root)) ** 2, (1 + root) ** 2
-
-
-def _read_complex(z: Any) -> tuple[Real, Real]:
-    if isinstance(z, (complex, np.complexfloating)) or (hasattr(z, "_mpc_") and not hasattr(z, "_mpf_")):
-        return read_real(z.real, "z"), read_real(z.imag, "z")
-    parts = z.as_real_imag() if hasattr(z, "as_real_imag") else (z, 0)
-    return read_real(parts[0], "z"), read_real(parts[1], "z")
 
 
 def _two_precisions(formula: Any, digits: int) -> Any:

@@ -104,7 +104,7 @@ def read_number(value: Any, name: str, balls: bool = False) -> Number:
     if parts is None:
         return Number(read_real(value, name))
     real, imag = (read_real(part, name) for part in parts)
-    return Number(real, imag if float(imag) else None)
+    return Number(real, imag if imag.mpf(53) else None)
 
 
 def read_points(
