@@ -2,8 +2,8 @@
 
     python benchmarks/startup.py [--rounds 5]
 
-Each is a process of its own, with all that Python itself needs; wall clock, the best of the rounds. The disk space of the
-environment is that of its files without bytecode and pip.
+Each is a process of its own, with all that Python itself needs; wall clock, the best of the rounds. The disk space of
+the environment is that of its files without bytecode and pip.
 """
 
 from __future__ import annotations
