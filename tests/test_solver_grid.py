@@ -240,6 +240,19 @@ def test_at_the_pole_of_opposed_weights_nothing_is_wrong_unsaid(distance):
     assert distance < 1e-4 or solution.success.all()
 
 
+def test_points_whose_rounding_errors_are_seen_are_solved_with_more_digits():
+    """c > 1, gamma -> 0 and an outlier of A^T A/n close to 0: E was wrong by 5e-6 here, one of 10^5 random points."""
+    numbers = """32.25613039317017 2.43793753912184e-12 -0.12709034463633892 0.029188345850645128 0.38476466285480226
+    63.00104134585252 0.14832147620736116 10.293100352874406 1.3183774459176854 17.058467805423792 3.0067619475164675"""
+    c, gamma, a1, eta, kappa, *overlaps = (np.array([float(number)]) for number in numbers.split())
+    arguments = (c, gamma, a1, a1 * a1 + eta, eta, kappa, np.stack(overlaps, axis=-1))
+    solution = solve_grid(*arguments)
+    right = solve_point(exact_point(arguments, 0), 30)
+    assert solution.outcome[0] == Outcome.CONVERGED
+    for name in OBSERVABLES:
+        assert abs(float((float(solution[name][0]) - right[name]) / right[name])) < 1e-15
+
+
 def test_weights_that_do_not_enter_leave_no_rounding_errors():
     """mu = 0: q = m and E whatever the weights, at 1 + a_1 T = 0 of the formula as well."""
     one = np.ones(3)
