@@ -113,8 +113,9 @@ def crossings(
 
     Returns
     -------
-    `Crossings`, a list of `Crossing` whose `value` is that of the parameter; its `known` says what the scan shows and
-    what it does not. See `sign_changes` for how they are found: a pair closer than the scan can be missed.
+    Crossings
+        A list of `Crossing` whose `value` is that of the parameter; its `known` says what the scan shows and what it
+        does not. See `sign_changes` for how they are found: a pair closer than the scan can be missed.
 
     Raises
     ------
