@@ -61,6 +61,20 @@ def test_kernel_edges_against_the_discriminant(a1: Any, nu: Any, c: Any, diagona
     assert (spectrum.kernel_density(middles) > 0).tolist() == [k % 2 == 0 for k in range(len(middles))]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("c", "diagonal"), [(4, 2), ("1/2", 1)])
+def test_edges_against_the_discriminant(c: Any, diagonal: Any) -> None:
+    """a_1 = 0: folds of the rational form here, the engine's polynomial of degree 7 and its branch there."""
+    n, p = hr.dimensions("n p")
+    ratio = sympy.Rational(c)
+    Z, W, z = hr.Gaussian("Z", p, n), hr.GOE("W", n), sympy.Symbol("z")
+    K = W / sympy.sqrt(ratio) + diagonal * sympy.Identity(n)
+    gram = (K.T * Z.T * Z * K / n - z * sympy.Identity(n)).inv()
+    right = spectrum_edges(hr.deterministic_equivalent(gram, ratios={p: ratio * n}), z, {}, digits=30)
+    edges = hr.Attention(a1=0, nu=1, diagonal=diagonal).spectrum(c).edges(digits=30)
+    assert [str(edge) for edge in edges] == [str(edge) for edge in right if edge]
+
+
 def test_merging_edges_of_the_kernel() -> None:
     """a_1 = 1, c = 1/8: x'(h) has a double root at h = 1/4 where nu = 2."""
     tiny = Fraction(1, 10**30)

@@ -16,7 +16,7 @@ import sympy
 from hermite_rmt.codegen.bracket import bracketed_root
 from hermite_rmt.codegen.roots import real_roots
 from hermite_rmt.core.contexts import bits, local_context
-from hermite_rmt.equivalents.ensembles import GOE, Gaussian, dimensions
+from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
 from hermite_rmt.equivalents.quotient import InfiniteError
 from hermite_rmt.equivalents.real_solutions import real_solutions
 from hermite_rmt.equivalents.spectral import deterministic
@@ -26,6 +26,7 @@ from hermite_rmt.hermite.zeros import real_zeros
 from hermite_rmt.theory.attention import equivalent as attention
 from hermite_rmt.theory.bulk_edges import spectrum_edges
 from hermite_rmt.theory.equivalent import deterministic_equivalent
+from hermite_rmt.theory.outliers import outlier, threshold
 
 HALF = sympy.Rational(1, 2)
 n, p = dimensions("n p")
@@ -225,6 +226,26 @@ def test_merging_edges():
             assert abs(context.mpf(edge) / value - 1) < context.mpf(10) ** -39
     for at in (1, 1 + sympy.Rational(1, 10**30), 2):
         assert len(spectrum_edges(resolvent, z, {s: at})) == 2
+
+
+@pytest.mark.parametrize("between", [(2.2, 2.8), (2.0001, 2.9999), (2.49, 2.51), (2.4999999, 2.5000001), (2.3, 40)])
+def test_search_for_a_pole_that_starts_at_it(between):
+    """W + 2 v v^T has the outlier 5/2, the middle of most of these brackets: there the form has no value."""
+    v = Vector("v", n)
+    spiked = deterministic_equivalent((GOE("W", n) + 2 * v * v.T - z * sympy.Identity(n)).inv())
+    found = outlier(spiked, v, z, between, {}, {(v, v): 1})
+    assert found.location == pytest.approx(2.5, rel=1e-14)
+    assert found.alignment == pytest.approx(0.75, rel=1e-8)
+
+
+def test_brackets_that_end_in_the_spectrum_are_refused():
+    v, theta = Vector("v", n), sympy.Symbol("theta")
+    spiked = deterministic_equivalent((GOE("W", n) + theta * v * v.T - z * sympy.Identity(n)).inv())
+    for between in ((2.5, 3), (1.9, 3)):
+        with pytest.raises(ValueError, match="has no value at one end"):
+            outlier(spiked, v, z, between, {theta: 2}, {(v, v): 1})
+    for start in (1.0, 0.3, 7, -1):  # from the threshold itself, from both sides of it, and from afar
+        assert threshold(spiked, v, z, 2, theta, start, {}, {(v, v): 1}) == pytest.approx(1, rel=1e-7)
 
 
 def test_spurious_solutions_of_the_matrix_form_are_listed():

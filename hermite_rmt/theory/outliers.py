@@ -15,7 +15,7 @@ from hermite_rmt.theory.equivalent import DeterministicEquivalent
 
 STEPS = 60
 CLOSE = 1e-8
-NEAR = 1e-5  # of the bracket: from where the residue is taken
+NEAR = 1e-8  # of the bracket: from where the residue is taken
 SQUARED = 1e-5  # a Newton step whose square does not count
 ASIDE = 1e-3  # how far around the pole, of the bracket or the value, at first
 DIGITS = 30  # so near the pole doubles lose half their digits
@@ -55,6 +55,7 @@ def outlier(
     ValueError
         If there is no outlier with a component along the vector there, or an end of the bracket is in the spectrum.
 
+    >>> import sympy
     >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
     >>> from hermite_rmt.theory.equivalent import deterministic_equivalent
     >>> n, z = dimensions("n"), sympy.Symbol("z")
@@ -134,6 +135,7 @@ def threshold(
     start : a first guess
     above : whether the outlier leaves upwards
 
+    >>> import sympy
     >>> from hermite_rmt.equivalents.ensembles import GOE, dimensions
     >>> from hermite_rmt.theory.equivalent import deterministic_equivalent
     >>> n, z, theta = dimensions("n"), sympy.Symbol("z"), sympy.Symbol("theta")
