@@ -20,12 +20,13 @@ from hermite_rmt.solvers.attention_digits import solve_point
 from hermite_rmt.solvers.attention_freedom import degrees_of_freedom, degrees_of_freedom_digits
 from hermite_rmt.solvers.attention_grid import solve_grid
 from hermite_rmt.theory.centred import energy, linear_part, read_centred, require_digits
-from hermite_rmt.theory.model import Model, one_number
+from hermite_rmt.theory.model import one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
+from hermite_rmt.theory.simulated import SimulatedModel
 
 if TYPE_CHECKING:
     from hermite_rmt.equivalents.system import EquationSystem
-    from hermite_rmt.simulation.estimate import Estimate
+    from hermite_rmt.simulation.trial import Specification
     from hermite_rmt.theory.attention_spectrum import AttentionSpectrum
     from hermite_rmt.theory.equivalent import DeterministicEquivalent
 
@@ -57,7 +58,7 @@ def equivalent() -> DeterministicEquivalent:
     return deterministic_equivalent((K.T * X.T * X * K / n + gamma * sympy.Identity(n)).inv(), ratios={p: c * n})
 
 
-class Attention(Model):
+class Attention(SimulatedModel):
     """Ridge regression on the output A = X K of a nonlinear attention layer, signal-plus-noise tokens X = mu y^T + Z.
 
     K = f(X^T (I + w_K w_Q^T) X / sqrt(p)) / sqrt(p) with its diagonal replaced by the constant `diagonal`, plus
@@ -158,56 +159,18 @@ class Attention(Model):
         """The equations of Proposition 1 as the engine derives them from the matrix expression (see `equivalent`)."""
         return replace(equivalent().equations, citations=CITATIONS)
 
-    def simulate(
-        self,
-        n: int,
-        p: int,
-        gamma: Any,
-        trials: int = 10,
-        rng: Any = None,
-        labels: Any = None,
-        noise: Any = "gaussian",
-        mu: Any = None,
-        w_K: Any = None,
-        w_Q: Any = None,
-    ) -> Estimate | list[Estimate]:
-        """Simulate the finite model; see `hermite_rmt.simulation.attention.simulate_attention`.
-
-        Returns
-        -------
-        Estimate
-            Of error, quadratic_form and trace, each with mean, standard_error and samples; for a sequence of gammas
-            a list of them, all from the same kernels.
-
-        Raises
-        ------
-        ValueError
-            If the model was made from a1 and nu alone, or an argument is outside its domain.
-        """
-        from hermite_rmt.simulation.attention import simulate_attention  # SciPy's linear algebra, not needed before
+    def _specification(self, n: int, p: int, gammas: list[float], draws: dict[str, Any]) -> Specification:
+        from hermite_rmt.simulation.attention import attention_specification
 
         if self.nonlinearity is None:
             raise ValueError(
                 "f: got none, the model was made from a1 and nu; allowed: simulating needs a nonlinearity f"
             )
-        gammas = Parameter(gamma, "gamma").require_positive()
-        estimates = simulate_attention(
-            self.nonlinearity,
-            self.overlaps.floats(),
-            n,
-            p,
-            gammas.floats.ravel().tolist(),
-            trials=trials,
-            rng=rng,
-            labels=labels,
-            noise=noise,
-            mu=mu,
-            w_K=w_K,
-            w_Q=w_Q,
-            diagonal=one_number(self._diagonal),
-            skip=one_number(self._skip),
+        diagonal, skip = one_number(self._diagonal), one_number(self._skip)
+        overlaps = self.overlaps.floats()
+        return attention_specification(
+            self.nonlinearity, overlaps, n, p, gammas, diagonal=diagonal, skip=skip, **draws
         )
-        return estimates if gammas.shape else estimates[0]
 
     def spectrum(self, c: Any) -> AttentionSpectrum:
         """Return the limiting spectra of A^T A/n and of K at one aspect ratio; see `AttentionSpectrum`."""

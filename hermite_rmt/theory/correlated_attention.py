@@ -13,22 +13,22 @@ from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.correlation import CorrelatedTokens, TokenCorrelation
-from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.tokens import TokenModel
-from hermite_rmt.simulation.trial import simulate
+from hermite_rmt.simulation.trial import Specification
 from hermite_rmt.solvers.correlated import CorrelatedSystem
 from hermite_rmt.solvers.ridge_path import PathPoint, follow
 from hermite_rmt.theory.centred import read_centred
 from hermite_rmt.theory.correlated_kernel import CorrelatedKernel
-from hermite_rmt.theory.model import OBSERVABLES, Model, one_number
+from hermite_rmt.theory.model import OBSERVABLES, one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
+from hermite_rmt.theory.simulated import SimulatedModel
 
 _FREQUENCIES = (64, 4096)  # first and largest number of frequencies
 _AGREE = 1e-11  # relative change of E, q and m when their number doubles
 _SMALL_AMPLITUDE = 0.05  # of f, relative to sqrt(gamma), where the path starts
 
 
-class CorrelatedAttention(Model):
+class CorrelatedAttention(SimulatedModel):
     """Attention on tokens X = mu y^T + Z_0 T^{1/2}, T_ij = t_|i-j|; made by `Attention(f, token_correlation=...)`.
 
     The noise is correlated along the sequence, not across the entries of a token.
@@ -134,44 +134,18 @@ class CorrelatedAttention(Model):
         energy = (self.nonlinearity.nu() + float(np.max(kappa**2))) * float(symbol.max()) ** 2
         return system, energy * max(1.0, c**-2) / _SMALL_AMPLITUDE**2
 
-    def simulate(
-        self,
-        n: int,
-        p: int,
-        gamma: Any,
-        trials: int = 10,
-        rng: Any = None,
-        labels: Any = None,
-        noise: Any = "gaussian",
-        mu: Any = None,
-        w_K: Any = None,
-        w_Q: Any = None,
-    ) -> Estimate | list[Estimate]:
-        """Simulate the finite model; arguments, results and errors as for `Attention.simulate`.
-
-        With a `label_frequency` and no labels these are sqrt(2) cos(omega i), rescaled to norm sqrt(n).
-        """
-        gammas = Parameter(gamma, "gamma").require_positive()
-        if labels is None and self._frequency is not None:
+    def _specification(self, n: int, p: int, gammas: list[float], draws: dict[str, Any]) -> Specification:
+        """Labels of a `label_frequency` are sqrt(2) cos(omega i), rescaled to norm sqrt(n)."""
+        if draws["labels"] is None and self._frequency is not None:
             wave = np.cos(one_number(self._frequency) * np.arange(n))
-            labels = wave * math.sqrt(n) / np.linalg.norm(wave)
+            draws["labels"] = wave * math.sqrt(n) / np.linalg.norm(wave)
+        diagonal, skip = one_number(self._diagonal), one_number(self._skip)
+        overlaps = self.overlaps.floats()
         plain = attention_specification(
-            self.nonlinearity,
-            self.overlaps.floats(),
-            n,
-            p,
-            gammas.floats.ravel().tolist(),
-            labels=labels,
-            noise=noise,
-            mu=mu,
-            w_K=w_K,
-            w_Q=w_Q,
-            diagonal=one_number(self._diagonal),
-            skip=one_number(self._skip),
+            self.nonlinearity, overlaps, n, p, gammas, diagonal=diagonal, skip=skip, **draws
         )
         assert isinstance(plain.tokens, TokenModel)
-        estimates = simulate(replace(plain, tokens=CorrelatedTokens(plain.tokens, self.correlation)), trials, rng)
-        return estimates if gammas.shape else estimates[0]
+        return replace(plain, tokens=CorrelatedTokens(plain.tokens, self.correlation))
 
     def describe(self) -> dict[str, str]:
         """Return the model and its parameters as plain text."""

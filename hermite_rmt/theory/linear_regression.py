@@ -17,12 +17,13 @@ from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.equivalents.ensembles import Gaussian, Vector, dimensions
-from hermite_rmt.theory.model import Model, converged, one_number
+from hermite_rmt.theory.model import converged, one_number
 from hermite_rmt.theory.overlaps import read_norm
+from hermite_rmt.theory.simulated import SimulatedModel
 
 if TYPE_CHECKING:
     from hermite_rmt.equivalents.system import EquationSystem
-    from hermite_rmt.simulation.estimate import Estimate
+    from hermite_rmt.simulation.trial import Specification
     from hermite_rmt.theory.equivalent import DeterministicEquivalent
 
 C, GAMMA, MU_MU = sympy.symbols("c gamma mu_mu", positive=True)
@@ -83,7 +84,7 @@ def _freedom_kernel() -> Kernel:
     return Kernel([C, GAMMA, MU_MU], [_freedom()])
 
 
-class LinearRegression(Model):
+class LinearRegression(SimulatedModel):
     """Linear ridge regression of the labels on the tokens X = mu y^T + Z, with the same gamma as attention.
 
     Parameters
@@ -110,33 +111,13 @@ class LinearRegression(Model):
         """The self-consistent equations as the engine derives them from the matrix expression (see `equivalent`)."""
         return equivalent().equations
 
-    def simulate(
-        self,
-        n: int,
-        p: int,
-        gamma: Any,
-        trials: int = 10,
-        rng: Any = None,
-        labels: Any = None,
-        noise: Any = "gaussian",
-        mu: Any = None,
-    ) -> Estimate | list[Estimate]:
-        """Simulate the finite model: as `Attention.simulate`; the same `rng` draws the same tokens."""
-        from hermite_rmt.simulation.linear_regression import simulate_linear_regression
+    def _specification(self, n: int, p: int, gammas: list[float], draws: dict[str, Any]) -> Specification:
+        from hermite_rmt.simulation.linear_regression import linear_regression_specification
 
-        gammas = Parameter(gamma, "gamma").require_positive()
-        estimates = simulate_linear_regression(
-            one_number(self._mu_mu),
-            n,
-            p,
-            gammas.floats.ravel().tolist(),
-            trials=trials,
-            rng=rng,
-            labels=labels,
-            noise=noise,
-            mu=mu,
-        )
-        return estimates if gammas.shape else estimates[0]
+        for name in ("w_K", "w_Q"):
+            if draws.pop(name) is not None:
+                raise ValueError(f"{name}: got a vector; allowed: None, linear regression has no weights")
+        return linear_regression_specification(one_number(self._mu_mu), n, p, gammas, **draws)
 
     def _solve_grid(self, values: Mapping[str, np.ndarray]) -> Solution:
         results = _kernel().double(values["c"], values["gamma"], values["mu_mu"])

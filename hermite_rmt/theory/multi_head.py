@@ -16,15 +16,15 @@ from hermite_rmt.core.solution import Solution
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions, joint_family
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import attention_specification
-from hermite_rmt.simulation.estimate import Estimate
 from hermite_rmt.simulation.features import AttentionFeatures, StackedFeatures
-from hermite_rmt.simulation.trial import simulate
+from hermite_rmt.simulation.trial import Specification
 from hermite_rmt.theory.attention import kernel_constant
 from hermite_rmt.theory.centred import energy, linear_part, mixed_energy, read_centred, require_digits
 from hermite_rmt.theory.derived_model import DerivedModel
 from hermite_rmt.theory.equivalent import DeterministicEquivalent, deterministic_equivalent
 from hermite_rmt.theory.model import one_number
 from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
+from hermite_rmt.theory.simulated import SimulatedModel
 
 _N, _P = dimensions("n p")
 Y, MU, W_K, W_Q = Vector("y", _N, norm="sqrt"), Vector("mu", _P), Vector("w_K", _P), Vector("w_Q", _P)
@@ -61,7 +61,7 @@ def equivalent(heads: int, signal: bool = True) -> DeterministicEquivalent:
     return deterministic_equivalent(gram.inv(), ratios={_P: c * _N})
 
 
-class MultiHeadAttention(DerivedModel):
+class MultiHeadAttention(DerivedModel, SimulatedModel):
     """Ridge regression on the stacked outputs A = (X K_1; ...; X K_H) of attention heads with the same scores.
 
     Every K_h = f_h(X^T (I + w_K w_Q^T) X / sqrt(p)) / sqrt(p), its diagonal replaced by `diagonal`, plus `skip` times
@@ -138,39 +138,12 @@ class MultiHeadAttention(DerivedModel):
             require_digits(f, digits)
         return super()._solve_point(values, digits)
 
-    def simulate(
-        self,
-        n: int,
-        p: int,
-        gamma: Any,
-        trials: int = 10,
-        rng: Any = None,
-        labels: Any = None,
-        noise: Any = "gaussian",
-        mu: Any = None,
-        w_K: Any = None,
-        w_Q: Any = None,
-    ) -> Estimate | list[Estimate]:
-        """Simulate the finite model; arguments, results and errors as for `Attention.simulate`."""
-        gammas = Parameter(gamma, "gamma").require_positive()
+    def _specification(self, n: int, p: int, gammas: list[float], draws: dict[str, Any]) -> Specification:
         diagonal, skip = one_number(self._diagonal), one_number(self._skip)
-        single = attention_specification(
-            self.nonlinearities[0],
-            self.overlaps.floats(),
-            n,
-            p,
-            gammas.floats.ravel().tolist(),
-            labels=labels,
-            noise=noise,
-            mu=mu,
-            w_K=w_K,
-            w_Q=w_Q,
-            diagonal=diagonal,
-            skip=skip,
-        )
+        first, overlaps = self.nonlinearities[0], self.overlaps.floats()
+        single = attention_specification(first, overlaps, n, p, gammas, diagonal=diagonal, skip=skip, **draws)
         stacked = StackedFeatures(tuple(AttentionFeatures(f, diagonal, skip) for f in self.nonlinearities))
-        estimates = simulate(replace(single, features=stacked), trials, rng)
-        return estimates if gammas.shape else estimates[0]
+        return replace(single, features=stacked)
 
     def describe(self) -> dict[str, str]:
         """Return the model and its parameters as plain text, with the nonlinearities."""

@@ -14,29 +14,30 @@ from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.hermite.dual import nonlinear_dual
-from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.checks import Array, real_array
 from hermite_rmt.solvers.ridge_path import follow
 from hermite_rmt.solvers.weights_blocks import Forms, WeightBlocks
 from hermite_rmt.solvers.weights_path import Limits, WeightsPoint, WeightsSystem
 from hermite_rmt.theory.attention import kernel_constant
 from hermite_rmt.theory.centred import energy, linear_part, read_centred, require_digits
-from hermite_rmt.theory.model import Model, one_number
+from hermite_rmt.theory.model import one_number
 from hermite_rmt.theory.overlaps import Overlaps
+from hermite_rmt.theory.simulated import SimulatedModel
 from hermite_rmt.theory.weights_equations import equations
 from hermite_rmt.theory.weights_input import ScaledWeights, digest, read_arrays, read_signal
 from hermite_rmt.theory.weights_point import solve_point
 
 if TYPE_CHECKING:
     from hermite_rmt.equivalents.system import EquationSystem
-    from hermite_rmt.simulation.estimate import Estimate
+    from hermite_rmt.simulation.trial import Specification
 
 KNOWN = 1e-10  # relative to nu: how well the series in tau must be known
 REDUCED = 1e-12  # a last Newton correction above this means fewer digits than promised
 VALUES = ("trace", "quadratic_form", "error", "delta", "tau")
 
 
-class WeightedAttention(Model):
+class WeightedAttention(SimulatedModel):
     r"""Attention with scores X^T W X/(s sqrt p) for a p x p matrix W of any kind; made by `Attention(f, weights=W)`.
 
     The scores are divided by s = sqrt(tr W Sigma W^T Sigma/p), Sigma the covariance of the tokens, so that they have
@@ -182,45 +183,23 @@ class WeightedAttention(Model):
             raise ValueError("equations: got a covariance; allowed: none (see derivations/15_any_weights.py)")
         return equations()
 
-    def simulate(
-        self,
-        n: int,
-        p: int,
-        gamma: Any,
-        trials: int = 10,
-        rng: Any = None,
-        labels: Any = None,
-        noise: Any = "gaussian",
-        mu: Any = None,
-        w_K: Any = None,
-        w_Q: Any = None,
-    ) -> Estimate | list[Estimate]:
-        """Simulate the finite model with these weights; p is their dimension. As `Attention.simulate`."""
+    def _specification(self, n: int, p: int, gammas: list[float], draws: dict[str, Any]) -> Specification:
         if p != self.p:
             raise ValueError(f"p: got {p}; allowed: {self.p}, the dimension of the weights")
-        if mu is not None and self.mu is not None and not np.array_equal(mu, self.mu):
+        if draws["mu"] is not None and self.mu is not None and not np.array_equal(draws["mu"], self.mu):
             raise ValueError("mu: got another vector than the model's; allowed: the model's own, or None")
-        gammas = Parameter(gamma, "gamma").require_positive()
-        mu = self.mu if mu is None else mu
-        estimates = simulate_attention(
+        return attention_specification(
             self.nonlinearity,
             self.overlaps.floats(),
             n,
             p,
-            gammas.floats.ravel().tolist(),
-            trials=trials,
-            rng=rng,
-            labels=labels,
-            noise=noise,
-            mu=mu,
-            w_K=w_K,
-            w_Q=w_Q,
+            gammas,
             diagonal=one_number(self._diagonal),
             skip=one_number(self._skip),
             weights=np.eye(self.p) if self.weights is None else self.weights,
             covariance=self.covariance,
+            **({**draws, "mu": self.mu} if draws["mu"] is None else draws),
         )
-        return estimates if gammas.shape else estimates[0]
 
     def _signal(self, point: WeightsPoint, strength: float) -> Forms | None:
         """Return what the signal's response sees of X, None without a signal."""
