@@ -55,6 +55,9 @@ napoleon_use_rtype = False
 
 bibtex_bibfiles = ["references.bib"]
 
+# two hyphens begin an option of the command line, and quotation marks are part of what is typed
+smartquotes = False
+
 html_theme = "furo"
 html_title = "hermite_rmt"
 html_static_path = ["_static"]

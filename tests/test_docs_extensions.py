@@ -145,6 +145,7 @@ def test_the_command_line_page_has_every_command_and_option(tmp_path: Path) -> N
         section = page.partition(f"## {name}\n")[2].partition("\n## ")[0]
         for parameter in command.params:
             assert parameter.name == "help" or parameter.param_type_name == "argument" or parameter.opts[0] in section
+    assert "| `--seed` | `0` |" in page
 
 
 def test_every_figure_of_the_gallery_is_shown_with_its_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def section(name: str, command: Any) -> str:
     parts = [f"## {name}", command.help or "", f"    {usage}"]
     rows = [f"| `{p.metavar or p.name.upper()}` | | {cell(p.help)} |" for p in arguments]
     for p in options:
-        default = "required" if p.required else "" if p.default in (None, False) else f"`{p.default}`"
+        default = "required" if p.required else "" if p.default is None or p.default is False else f"`{p.default}`"
         rows.append(f"| {', '.join(f'`{o}`' for o in p.opts)} | {default} | {cell(p.help)} |")
     parts.append("\n".join(["| | default | |", "| --- | --- | --- |", *rows]))
     if command.epilog:
