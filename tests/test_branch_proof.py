@@ -23,12 +23,13 @@ from engine_models import (
     z,
 )
 
+from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.solution import SolveError
 from hermite_rmt.equivalents.covariance import covariances, positive_map
 from hermite_rmt.equivalents.ensembles import GOE, GUE, Elliptic, Gaussian, Ginibre, joint_family
 from hermite_rmt.equivalents.spectral import deterministic
 from hermite_rmt.solvers.arithmetic import BallArithmetic
-from hermite_rmt.solvers.stability import Part, contracts, indefinite, positive_definite
+from hermite_rmt.solvers.stability import Part, contracts, indefinite, positive_definite, radius
 from hermite_rmt.theory.engine.branch_proof import BranchProof
 from hermite_rmt.theory.engine.certifier import BRANCH_PROVED
 from hermite_rmt.theory.equivalent import deterministic_equivalent
@@ -95,6 +96,20 @@ def test_both_solutions_of_the_semicircle():
     ]
 
 
+@pytest.mark.parametrize("digits", [14, 20])
+def test_close_to_an_edge(digits):
+    # closer than the hermitised equation tells: the map decides, and then proves
+    equivalent = deterministic_equivalent((W - z * IDENTITY).inv())
+    gap = sympy.Rational(1, 10**digits)
+    exact = sympy.N((2 + gap - sympy.sqrt((2 + gap) ** 2 - 4)) / 2, 60)
+    solution = equivalent.certify({z: -2 - gap}, 25)
+    assert local_context(200).mpf(exact._mpf_) in solution["trace"]
+    assert BRANCH_PROVED in solution.notes
+    for inside in (-2 + gap, 2 - gap, 2):
+        with pytest.raises(SolveError, match="in the limiting spectrum"):
+            equivalent.trace({z: inside})
+
+
 def test_the_only_solution_need_not_be_the_limit():
     # independent entries: -1/z solves the equation everywhere and is the limit outside the circle
     equivalent = deterministic_equivalent((Ginibre("J", n) - z * IDENTITY).inv())
@@ -158,9 +173,11 @@ def test_a_positive_map_against_its_matrix():
                 for i, j, k, h in np.ndindex(size, size, size, size):
                     terms[i, j, k, h] = terms.get((i, j, k, h), 0) + numbers.number(b[k, i]) * numbers.number(b[h, j])
             part = Part(0, tuple(range(size)), numbers.number(1), [[numbers.number(x) for x in row] for row in R])
-            radius = max(abs(np.linalg.eigvals(matrix)))
-            assert abs(radius - 1) > 1e-3
-            assert contracts([part], [(*place, value) for place, value in terms.items()]) == (radius < 1)
+            right = max(abs(np.linalg.eigvals(matrix)))
+            assert abs(right - 1) > 1e-3
+            assert contracts([part], [(*place, value) for place, value in terms.items()]) == (right < 1)
+            doubles = [(*place, float(value)) for place, value in terms.items()]
+            assert radius([Part(0, part.blocks, 1.0, R.tolist())], doubles) == pytest.approx(right, rel=1e-6)
 
 
 def test_positive_definite_and_indefinite_matrices():

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hermite_rmt.core.flint_context import require_flint
 
 Matrix = list[list[Any]]
@@ -68,6 +70,30 @@ def contracts(parts: Sequence[Part], terms: Sequence[Term]) -> bool:
             if not positive_definite([[values.get((i, j), 0) for j in blocks] for i in blocks]):
                 return False
     return True
+
+
+def radius(parts: Sequence[Part], terms: Sequence[Term]) -> float:
+    """Return the spectral radius of C in doubles; weights, entries of R and factors are doubles.
+
+    C(X) depends on the traces <X_kh> that occur in terms alone: the radius of the map of those.
+
+    >>> radius([Part(0, (0,), 1.0, [[-0.5]])], [(0, 0, 0, 0, 1.0)])
+    0.25
+    """
+    dimension = {block: part.dimension for part in parts for block in part.blocks}
+    terms = [term for term in terms if dimension[term[2]] == dimension[term[3]]]
+    place = {pair: index for index, pair in enumerate(sorted({(k, h) for _, _, k, h, _ in terms}))}
+    matrix = np.zeros((len(place), len(place)))
+    for part in parts:
+        local = {block: index for index, block in enumerate(part.blocks)}
+        R = np.array(part.inverse, dtype=float)
+        for (k, h), row in place.items():
+            if k in local:
+                for i, j, k2, h2, factor in terms:
+                    if i in local:
+                        entry = R[local[i], local[k]] * R[local[j], local[h]]
+                        matrix[row, place[k2, h2]] += part.weight * factor * entry
+    return float(max(abs(np.linalg.eigvals(matrix)), default=0.0))
 
 
 def positive_definite(matrix: Sequence[Sequence[Any]]) -> bool:

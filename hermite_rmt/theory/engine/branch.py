@@ -11,6 +11,7 @@ from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.nodes import without_low_rank
 from hermite_rmt.equivalents.positivity import Positivity
 from hermite_rmt.solvers.continuation import Arithmetic, ContinuationError
+from hermite_rmt.theory.engine.contraction import branch_by_contraction
 from hermite_rmt.theory.engine.hermitised import HermitisedPath, exact_point
 from hermite_rmt.theory.engine.solver import CompiledEquations, branch_by_scale
 from hermite_rmt.theory.engine.values import Number, evaluate
@@ -53,7 +54,15 @@ def physical_branch(
         ways = {row: positivity.direction(node) for row, node in inverses.items()}
         shifts = {dyson.directions[row]: way for row, way in ways.items()}
         return branch_by_scale(bulk, exact_point(dyson, point, shifts), precision, _Signs(dyson, bulk, ways).require)
-    return branch_by_hermitisation(dyson, bulk, point, precision)
+    try:
+        return branch_by_hermitisation(dyson, bulk, point, precision)
+    except InSpectrumError:
+        # a real point may be outside the spectrum, but closer to it than eps goes
+        try:
+            return branch_by_contraction(dyson, bulk, point)
+        except ContinuationError:
+            pass
+        raise
 
 
 class _Signs:
