@@ -6,8 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import hermite_rmt as hr
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import ComputedReal, read_real
+from hermite_rmt.core.solution import SolveError
 from hermite_rmt.solvers.attention_digits import NAMES, solve_point
 from tests.solver_cases import OVERLAPS, box, exact, exact_point, exact_row, reference_rows
 
@@ -261,3 +263,15 @@ def test_threads_do_not_share_a_precision(use_flint):
     with ThreadPoolExecutor(4) as pool:
         parallel = pool.map(lambda item: str(solve_point(*item, use_flint)["error"]), work)
         assert list(parallel) == serial
+
+
+def test_impossible_questions_are_answered_with_the_reason():
+    model = hr.Attention(a1="0.6", nu="0.5")
+    for digits in (None, 20):
+        with pytest.raises(ValueError, match=r"gamma: got 0; allowed: a positive number .*tr Q diverges there"):
+            model.error(1, 0, digits=digits)
+    with pytest.raises(ValueError, match=r"digits: got 1000000000000; allowed: .* from 1 to 1000000"):
+        model.error(1, 1, digits=10**12)
+    with pytest.raises(SolveError, match="leave what double precision can hold; ask for digits="):
+        model.error("1e400", 1)
+    assert close(model.trace(1, "1e-1000", digits=20), model.trace(1, "1e-1000", digits=40), 20)

@@ -80,14 +80,14 @@ class Parameter:
         real = np.broadcast_to(self.reals, where.shape)[first]
         return str(real.text) if real.rational is None else exact_text(real.rational)
 
-    def require_positive(self) -> Parameter:
-        """Return this parameter, or raise a ValueError if a value is not positive."""
+    def require_positive(self, why: str = "") -> Parameter:
+        """Return this parameter, or raise a ValueError, with the reason `why`, if a value is not positive."""
         # exact reals below the smallest double are positive numbers too
         if self._reals is not None and self._floats is None:
             positive = np.asarray(np.frompyfunc(lambda real: real.mpf(53) > 0, 1, 1)(self._reals), dtype=bool)
         else:
             positive = self.floats > 0
-        self.require(positive, "a positive number")
+        self.require(positive, f"a positive number{why and f' ({why})'}")
         return self
 
 

@@ -14,6 +14,7 @@ from hermite_rmt.core.solution import Outcome, Solution, html_table
 
 OBSERVABLES = ("trace", "quadratic_form", "error")
 DIFFERENTIABLE = ("error", "quadratic_form", "trace", "degrees_of_freedom")
+NO_RIDGE = "gamma = 0 is a limit: tr Q diverges there for c <= 1; any gamma > 0, such as '1e-1000', has its digits"
 # Normal doubles whose squares are normal too
 _SMALLEST, _LARGEST = 1e-150, 1e150
 
@@ -175,7 +176,7 @@ class Model(ABC):
         """Broadcast c, gamma and the model's parameters; compute values by `names` on the grid or point by point."""
         grid = {
             "c": Parameter(c, "c").require_positive(),
-            "gamma": Parameter(gamma, "gamma").require_positive(),
+            "gamma": Parameter(gamma, "gamma").require_positive(NO_RIDGE),
             **self.parameters(),
             **self.derived(),
         }
