@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import sympy
@@ -70,7 +70,9 @@ class Quotient:
         """
         hermite = [[self._trace(self._product(m, by)) for by in self.monomials] for m in self.monomials]
         distinct = DomainMatrix(hermite, (len(hermite),) * 2, sympy.QQ).rank()
-        for seed in count(1):  # all but finitely many forms separate the zeros
+        seed = 0
+        while True:  # all but finitely many forms separate the zeros
+            seed += 1
             weights = [sympy.QQ(seed) ** i for i in range(self._ring.ngens)]
             form = sum((w * g for w, g in zip(weights, self._ring.gens, strict=True)), self._ring.zero)
             powers = [self._ring.one.rem(self._basis)]
@@ -83,7 +85,6 @@ class Quotient:
                     self._numerator(eliminant, powers, self._ring.one),
                     tuple(self._numerator(eliminant, powers, generator) for generator in self._ring.gens),
                 )
-        raise AssertionError("unreachable: count() does not end")
 
     def _numerator(self, eliminant: sympy.Poly, powers: list[Any], element: Any) -> sympy.Poly:
         degree, coefficients = eliminant.degree(), [sympy.QQ.from_sympy(entry) for entry in eliminant.all_coeffs()]

@@ -32,6 +32,7 @@ DOUBLE_DIGITS = 17
 _LAW = ("c", "a1", "nu", "eta", "kappa")
 _SMALLEST = 1e-150
 _SIGN_BITS = 2000
+_NEAR = 1e-2
 _MORE_DIGITS = 60  # of the edge of K nearest to 0, along which edges of A^T A/n are followed
 _SYMBOLS = sympy.symbols("a1 kappa eta c")
 
@@ -211,9 +212,11 @@ class AttentionSpectrum:
         """Return the edge of K nearest to 0 for c > 1, 0 where 0 is in the spectrum of K."""
         if self._reals["c"].mpf(_SIGN_BITS) <= 1:
             return None
-        levels = kernel_edges(self._reals, 2 * digits + _MORE_DIGITS)
+        levels = kernel_edges(self._reals, DOUBLE_DIGITS)
         if 0 in levels or sum(level < 0 for level in levels) % 2:
             return read_real(0, "edge")
+        if min(map(abs, levels)) < _NEAR * max(map(abs, levels)):
+            levels = kernel_edges(self._reals, 2 * digits + _MORE_DIGITS)
         return read_real(min(levels, key=abs), "edge")
 
     def kernel_edges(self, digits: int | None = None) -> tuple[Any, ...]:
