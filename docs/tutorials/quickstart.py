@@ -25,6 +25,13 @@ f
 # %%
 print("a_0 ... a_5:", np.round(f.coefficients(5), 4))
 print("nu:", f.nu(digits=30))
+f.expansion(5)
+
+# %% [markdown]
+# The energies $a_k^2$ fall with $k$; what the coefficients up to $k$ leave of $\nu$ is what a linear or cubic theory would miss.
+
+# %%
+hr.plot(f)
 
 # %% [markdown]
 # Attention on pure noise, and on a signal $X = \mu y^T + Z$ with weights aligned with it. The overlaps of $\mu, w_K, w_Q$ are all
