@@ -85,6 +85,11 @@ def solve_grid(
         for use_pair in (True, False):
             for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
                 observed.record(points, block, state.chart[:, points], use_pair, _overlaps(overlaps[points]))
+        for use_pair in (True, False):
+            chosen = np.flatnonzero(observed.near_pole & (state.use_pair == use_pair))
+            for points, block in problem.blocks(chosen):
+                split = _overlaps(overlaps[points])
+                observed.lost[points] = _lost_at_pole(block, state.chart[:, points], use_pair, split)
         values = observed.values
         values["trace"] *= scale * scale
         values["quadratic_form"] *= scale * scale
@@ -122,32 +127,27 @@ class _Forms(NamedTuple):
         return cls(point, theorem, q, -block.gamma * (along(q, velocity) + q.dense()[3]))
 
 
-def _lost_at_pole(
-    block: Problem, x: FloatArray, step: FloatArray, use_pair: bool, overlaps: Overlaps, forms: _Forms
-) -> FloatArray:
-    """Return the relative change of q and E under changes of a few ulp, where 1 + a_1 T cancels; 0 elsewhere.
+def _near_pole(theorem: Response) -> FloatArray:
+    """Whether 1 + a_1 T cancels: near this pole of Theorem 1 (gamma -> 0) the last digits of the overlaps decide."""
+    size = 1 + np.abs(theorem.T_across.value) + np.abs(theorem.T_along.value)
+    return np.asarray(np.abs(theorem.closed_loop().value) < NEAR_POLE * size)
 
-    Near this pole of Theorem 1 (gamma -> 0) the last digits of the overlaps and of the solution decide.
-    """
+
+def _lost_at_pole(block: Problem, x: FloatArray, use_pair: bool, overlaps: Overlaps) -> FloatArray:
+    """Return the relative change of q and E under changes of a few ulp of the overlaps and of the solution."""
     lost = np.zeros(block.gamma.size)
-    loop = forms.response
-    size = 1 + np.abs(loop.T_across.value) + np.abs(loop.T_along.value)
-    near = np.flatnonzero(np.abs(loop.closed_loop().value) < NEAR_POLE * size)
-    if not near.size:
-        return lost
-    there, split = block.take(near), Overlaps(*(entry[near] for entry in overlaps))
-    q, error = forms.quadratic_form.value[near], forms.error[near]
+    forms = _Forms.at(block, x, use_pair, overlaps)
+    polished = moved(x, newton_step(forms.point), use_pair)
     for across, along_mu, coordinates in ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1)):  # one may leave no trace
-        shifted = split._replace(
-            across_KQ=split.across_KQ * (1 + across * FEW_ULPS),
-            along_KQ=split.along_KQ * (1 + along_mu * FEW_ULPS),
-            across_KK=split.across_KK + FEW_ULPS * split.along_KK,
-            across_QQ=split.across_QQ + FEW_ULPS * split.along_QQ,
+        shifted = overlaps._replace(
+            across_KQ=overlaps.across_KQ * (1 + across * FEW_ULPS),
+            along_KQ=overlaps.along_KQ * (1 + along_mu * FEW_ULPS),
+            across_KK=overlaps.across_KK + FEW_ULPS * overlaps.along_KK,
+            across_QQ=overlaps.across_QQ + FEW_ULPS * overlaps.along_QQ,
         )
-        elsewhere = moved(x[:, near], step[:, near], use_pair) * (1 + coordinates * FEW_ULPS)
-        again = _Forms.at(there, elsewhere, use_pair, shifted)
-        change = np.maximum(np.abs(again.quadratic_form.value / q - 1), np.abs(again.error / error - 1))
-        lost[near] = np.maximum(lost[near], change)
+        again = _Forms.at(block, polished * (1 + coordinates * FEW_ULPS), use_pair, shifted)
+        for one, other in ((again.error, forms.error), (again.quadratic_form.value, forms.quadratic_form.value)):
+            lost = np.maximum(lost, np.abs(one / other - 1))
     return lost
 
 
@@ -159,7 +159,8 @@ class _Observed:
     values : dict of arrays (N,); nan until recorded
     residual : array (N,), scaled residual of the equations
     noise : array (N,), relative change of m and q in one more Newton step
-    lost : array (N,), relative change of q and E under changes of few ulp, near a pole of q
+    near_pole : array (N,) of bool
+    lost : array (N,), relative change of q and E under changes of few ulp, where they are near a pole
     physical : array (N,) of bool, m > 0, delta >= 0 and the roots on the sheet |u|^2 > cbar
     """
 
@@ -167,6 +168,7 @@ class _Observed:
         self.values = {name: np.full(size, np.nan) for name in NAMES}
         self.residual = np.full(size, np.nan)
         self.noise = np.full(size, np.nan)
+        self.near_pole = np.zeros(size, dtype=bool)
         self.lost = np.zeros(size)
         self.physical = np.zeros(size, dtype=bool)
 
@@ -190,7 +192,7 @@ class _Observed:
         )
         again = newton_step(point)
         self.noise[points] = np.maximum(np.abs(along(q, again) / q.value), np.abs(along(m, again) / m.value))
-        self.lost[points] = _lost_at_pole(block, x, again, use_pair, overlaps, forms)
+        self.near_pole[points] = _near_pole(forms.response)
         sheet = np.all([entry.value >= 0 for entry in roots.outside(np.sqrt(block.inputs.shape.cbar))], axis=0)
         self.physical[points] = sheet & (gain > 0) & (integrals.I0.value > 0)
 
