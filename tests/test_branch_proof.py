@@ -16,10 +16,15 @@ from engine_models import (
     c,
     d,
     gamma,
+    mu,
     n,
     p,
     sigma,
     solutions,
+    spiked_attention,
+    w_K,
+    w_Q,
+    y,
     z,
 )
 
@@ -48,6 +53,21 @@ def proofs(equivalent, values, solved):
         box = certifier.system().prove(list(solved.unknowns), parameters, numbers)
         assert box is not None
         return box, certifier._branch(True, known).holds(box.unknowns, list(parameters.values()))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {a1: "-6.5", sigma: 32, c: "1e-4", d: "-0.4", gamma: "1.2e-8"},
+        {a1: "8.4", sigma: 80, c: "1.8e-4", d: 1, gamma: 800},
+        {a1: "-3.2", sigma: "0.0011", c: "9e-5", d: "-1.8", gamma: "9.4e-12"},
+    ],
+)
+def test_covariances_that_act_at_their_first_millionth(values):
+    # few embedding dimensions: the path from vanishing covariance turns within 1e-5 of its length
+    gram = {(mu, mu): 1, (w_K, w_K): 1, (w_Q, w_Q): 1, (mu, w_K): 0, (mu, w_Q): 0, (w_K, w_Q): 0}
+    solution = spiked_attention().certify(values, 15, form=(y, y), gram=gram)
+    assert BRANCH_PROVED in solution.notes
 
 
 # Spurious solutions: each one is a solution, proved in its box, and none of them is called the limit
@@ -222,7 +242,7 @@ def test_laws_that_do_not_exist_prove_nothing():
 
 
 @pytest.mark.parametrize("factor", [sympy.I, sympy.sqrt(a1), (-1) ** sympy.Rational(1, 4)])
-def test_letters_times_complex_numbers_prove_nothing(factor):
+def test_letters_times_complex_valuesprove_nothing(factor):
     # (i W - z)^-1: the equation g^2 - z g - 1 = 0 is real, and E[L_G^* X L_G] is not the map of its coefficients
     equivalent = deterministic_equivalent((factor * W - z * IDENTITY).inv())
     (unknown,) = equivalent._plain_bulk.unknowns

@@ -17,6 +17,7 @@ from hermite_rmt.core.contexts import local_context
 from hermite_rmt.solvers.linear import SingularError, eliminate
 
 Parameters = Sequence[Any]
+EARLIEST = 1e-12  # of a path: from there on a step may be as short as the path so far times `shortest`
 FIRST_CORRECTION = 0.25  # relative size of the first Newton correction that still counts as following the path
 
 
@@ -187,7 +188,7 @@ class Arithmetic:
                 new = self.newton(guess, path(there), tolerance)
             except ContinuationError as reason:
                 step = (there - here) / 2
-                if step < shortest:
+                if step < shortest * max(here, EARLIEST):  # covariances may act at any order of magnitude
                     raise ContinuationError(
                         f"the path could not be followed beyond {here:.6g} of it: {reason}"
                     ) from None
