@@ -49,6 +49,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
+napoleon_custom_sections = ["Result"]
 # the words after a colon describe a parameter, and name no types to link to
 napoleon_use_param = False
 napoleon_use_rtype = False

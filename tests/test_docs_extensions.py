@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -124,6 +125,57 @@ def test_docstrings_are_text() -> None:
         "1 | 2",
         "",
         r"then \|x\|, a\_{ij}",
+    ]
+
+
+def test_descriptions_and_doctests_of_docstrings_are_told_apart() -> None:
+    written = """Return it.
+
+    Parameters
+    ----------
+    c : p/n, positive
+    gamma : ridge, whose
+        second line goes on
+    source : text or SymPy expression
+        Text is read and never evaluated.
+
+    Returns
+    -------
+    The value; c and gamma
+    broadcast.
+
+    Raises
+    ------
+    ValueError
+        If c is not positive.
+
+    >>> 1 + 1
+    2
+    """
+    arranged = plain_docstrings.arrange(inspect.cleandoc(written).splitlines())
+    assert arranged[4:] == [
+        "c",
+        "    p/n, positive",
+        "gamma",
+        "    ridge, whose",
+        "    second line goes on",
+        "source : text or SymPy expression",
+        "    Text is read and never evaluated.",
+        "",
+        "Result",
+        "------",
+        "The value; c and gamma",
+        "broadcast.",
+        "",
+        "Raises",
+        "------",
+        "ValueError",
+        "    If c is not positive.",
+        "",
+        "Examples",
+        "--------",
+        ">>> 1 + 1",
+        "2",
     ]
 
 

@@ -11,6 +11,9 @@ from sphinx.application import Sphinx
 _MARKUP = re.compile(r"(?<!\\)(?:[|*]|_(?!\w))")
 
 
+_DESCRIBED = re.compile(r"(\S.*?) : (.*)")
+
+
 def escape(lines: list[str]) -> list[str]:
     """Return the lines with | and * escaped outside of backticks and doctests, and what is in backticks as code."""
     escaped, in_doctest = [], False
@@ -25,9 +28,35 @@ def escape(lines: list[str]) -> list[str]:
     return escaped
 
 
+def arrange(lines: list[str]) -> list[str]:
+    """Return the lines as napoleon wants them.
+
+    What follows the colon after a parameter's name is its description, unless a sentence of its own comes below it.
+    What is returned is a paragraph (in the section Result of conf.py), unless it is a name with a description below.
+    A doctest at the end has a section of its own: else it would belong to the section before.
+    """
+    arranged: list[str] = []
+    section = ""
+    for line, below, second in zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=True):
+        if line.strip() and below and set(below) == {"-"}:
+            section = line.strip()
+        if section == "Returns" and set(line) == {"-"} and not second[:1].isspace():
+            arranged[-1] = section = "Result"
+            line = "-" * len(section)
+        if section not in ("", "Examples") and line.startswith(">>>"):
+            section = "Examples"
+            arranged += ["Examples", "--------"]
+        described = _DESCRIBED.match(line) if section in ("Parameters", "Attributes") else None
+        if described and (not below[:1].isspace() or not below.strip()[:1].isupper() or line[-1] in ",;."):
+            arranged += [described[1], f"    {described[2]}"]
+        else:
+            arranged.append(line)
+    return arranged
+
+
 def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Escape a docstring in place, before its sections are read."""
-    lines[:] = escape(lines)
+    """Arrange and escape a docstring in place, before its sections are read."""
+    lines[:] = escape(arrange(lines))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
