@@ -263,6 +263,24 @@ def test_spurious_solutions_of_the_matrix_form_are_listed():
     assert abs(right - 0.6608076258) > 1
 
 
+def test_real_solutions_against_the_engines_polynomial():
+    """The semicircle's neighbours: a Wishart matrix plus W at one point, by systems here and by elimination there."""
+    Z, W = Gaussian("Z", p, n), GOE("W", n)
+    resolvent = deterministic_equivalent((Z.T * Z / n + W + z * sympy.Identity(n)).inv(), ratios={p: 2 * n})
+    system = resolvent.equations
+    (symbol,) = system.parameters
+    for value in (sympy.Rational(1, 2), 4, -9):
+        at = system.substitute({symbol: value})
+        found = [
+            at.observables["trace"].xreplace({s: sympy.Float(str(v), 30) for s, v in one.items()})
+            for one in at.real_solutions(digits=30)
+        ]
+        polynomial = resolvent.polynomial().polynomial.subs(symbol, value)
+        right = [root.mpf(110) for root, _ in real_roots(sympy.Poly(polynomial))]
+        assert len(found) == len(right)
+        assert all(abs(a / b - 1) < 1e-28 for a, b in zip(sorted(found), right, strict=True))
+
+
 def test_multiple_solutions_are_counted_once_and_infinitely_many_are_refused():
     x, y = sympy.symbols("x y")
     assert [
