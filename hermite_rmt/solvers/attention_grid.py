@@ -28,7 +28,8 @@ from hermite_rmt.solvers.dual import Dual
 
 NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 # relative changes of m and q in one more Newton step: what rounding errors do to them
-NOISY, REDUCED_NOISE, FAILED_NOISE = 3e-13, 1e-11, 1e-8
+SUSPECT, NOISY, REDUCED_NOISE, FAILED_NOISE = 1e-14, 3e-13, 1e-11, 1e-8
+LOSING = 3e-10  # relative changes of E under changes of few ulp: from where digits decide
 DIGITS = 17  # of the points that are solved one by one
 NEAR_POLE = 1e-3  # relative size of 1 + a_1 T below which its rounding errors are measured
 FEW_ULPS = 4 * 2.0**-52
@@ -86,10 +87,10 @@ def solve_grid(
             for points, block in problem.blocks(np.flatnonzero(state.converged & (state.use_pair == use_pair))):
                 observed.record(points, block, state.chart[:, points], use_pair, _overlaps(overlaps[points]))
         for use_pair in (True, False):
-            chosen = np.flatnonzero(observed.near_pole & (state.use_pair == use_pair))
-            for points, block in problem.blocks(chosen):
+            suspect = observed.near_pole | (observed.noise > SUSPECT)
+            for points, block in problem.blocks(np.flatnonzero(suspect & (state.use_pair == use_pair))):
                 split = _overlaps(overlaps[points])
-                observed.lost[points] = _lost_at_pole(block, state.chart[:, points], use_pair, split)
+                observed.lost[points] = _lost(block, state.chart[:, points], use_pair, split)
         values = observed.values
         values["trace"] *= scale * scale
         values["quadratic_form"] *= scale * scale
@@ -133,7 +134,7 @@ def _near_pole(theorem: Response) -> FloatArray:
     return np.asarray(np.abs(theorem.closed_loop().value) < NEAR_POLE * size)
 
 
-def _lost_at_pole(block: Problem, x: FloatArray, use_pair: bool, overlaps: Overlaps) -> FloatArray:
+def _lost(block: Problem, x: FloatArray, use_pair: bool, overlaps: Overlaps) -> FloatArray:
     """Return the relative change of q and E under changes of a few ulp of the overlaps and of the solution."""
     lost = np.zeros(block.gamma.size)
     forms = _Forms.at(block, x, use_pair, overlaps)
@@ -160,7 +161,7 @@ class _Observed:
     residual : array (N,), scaled residual of the equations
     noise : array (N,), relative change of m and q in one more Newton step
     near_pole : array (N,) of bool
-    lost : array (N,), relative change of q and E under changes of few ulp, where they are near a pole
+    lost : array (N,), relative change of q and E under changes of few ulp, where there is reason to look
     physical : array (N,) of bool, m > 0, delta >= 0 and the roots on the sheet |u|^2 > cbar
     """
 
@@ -197,17 +198,19 @@ class _Observed:
         self.physical[points] = sheet & (gain > 0) & (integrals.I0.value > 0)
 
     def improve(self, columns: tuple[FloatArray, ...]) -> None:
-        """Solve the few points where one more step changes m or q to `DIGITS` digits: E loses more digits than q.
+        """Solve the few points where the solution is not sharp enough for m, q or E to `DIGITS` digits.
 
         columns : the parameters `POINT` in this order
         """
-        for index in np.flatnonzero(self.noise > NOISY):
+        for index in np.flatnonzero((self.noise > NOISY) | (~self.near_pole & (self.lost > LOSING))):
             point = {name: read_real(float(column[index]), name) for name, column in zip(POINT, columns, strict=True)}
             solution = solve_point(point, DIGITS)
             if solution.success:
                 for name, value in self.values.items():
                     value[index] = float(solution[name])
                 self.noise[index], self.physical[index] = 0.0, True
+                if not self.near_pole[index]:  # there the parameters themselves are not sharp enough
+                    self.lost[index] = 0.0
 
     def judge(self, converged: FloatArray) -> FloatArray:
         """Return the outcome of every point, the last one that applies; forget the values of those that failed."""
