@@ -9,8 +9,8 @@ from hermite_rmt.cli import BAD_INPUT, DONE, main
 from hermite_rmt.cli.commands.derive import STATEMENTS
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.check import Level, check
-from hermite_rmt.theory.statements.derivation import DERIVATIONS
 from hermite_rmt.theory.overlaps import Overlaps
+from hermite_rmt.theory.statements.derivation import DERIVATIONS
 
 HEADINGS = ["statement", "expression", "equations", "observables", "where", "branch", "sources"]
 

@@ -244,7 +244,8 @@ def test_points_whose_rounding_errors_are_seen_are_solved_with_more_digits():
     """c > 1, gamma -> 0, an outlier of A^T A/n close to 0: E was wrong by 5e-6, at one of 10^5 points."""
     numbers = """32.25613039317017 2.43793753912184e-12 -0.12709034463633892
     0.029188345850645128 0.38476466285480226
-    63.00104134585252 0.14832147620736116 10.293100352874406 1.3183774459176854 17.058467805423792 3.0067619475164675"""
+    63.00104134585252 0.14832147620736116 10.293100352874406 1.3183774459176854 17.058467805423792
+    3.0067619475164675"""
     c, gamma, a1, eta, kappa, *overlaps = (np.array([float(number)]) for number in numbers.split())
     arguments = (c, gamma, a1, a1 * a1 + eta, eta, kappa, np.stack(overlaps, axis=-1))
     solution = solve_grid(*arguments)

@@ -12,5 +12,6 @@ The passes, in order, and the modules that hold them:
     elimination    one polynomial for the trace (series, guess: from the series of the branch)
     hermitise      the pencil that is invertible whatever is inverted (positivity: where it is not needed)
 
-The letters are in `ensembles` and `spectral` (`declared`: what they share); what comes out is a `system.EquationSystem`.
+The letters are in `ensembles` and `spectral` (`declared`: what they share); what comes out is a
+`system.EquationSystem`.
 """
