@@ -390,13 +390,30 @@ def test_description_and_pickle() -> None:
     )
 
 
+@pytest.mark.parametrize("f", [TANH, hr.Nonlinearity("x")], ids=str)
+def test_outcomes_are_honest_at_extreme_ridges(f) -> None:
+    """Where double precision holds fewer digits it says so: a point that counts as converged has eight."""
+    options = {"skip": -2, "overlaps": hr.Overlaps(mu_mu=2)}
+    c, gamma = np.array([[0.02], [0.5], [2.0], [50.0]]), np.array([1e3, 1e-2, 1e-5, 1e-9])
+    found = hr.Attention(f, weights=np.eye(1), **options).solve(c, gamma, raises=False)
+    expected = hr.Attention(f, **options).solve(c, gamma, raises=False)
+    assert found.success[:, :2].all()
+    for index in np.ndindex(found.outcome.shape):
+        if found.success[index] and expected.success[index]:
+            off = max(abs(found[name][index] / expected[name][index] - 1) for name in OBSERVABLES)
+            assert off < (1e-8 if found.outcome[index] is hr.Outcome.CONVERGED else 1e-2)
+        elif not found.success[index]:
+            assert math.isnan(found["error"][index])
+
+
 def test_grids_and_failures() -> None:
     model = hr.Attention("tanh(x)", weights=gaussian(), diagonal=np.array([[0.0], [0.5]]))
     grid = model.error([0.5, 1.0, 2.0], 0.1)
     assert grid.shape == (2, 3)
     single = hr.Attention("tanh(x)", weights=gaussian(), diagonal=0.5)
     assert relative(grid[1, 2], single.error(2.0, 0.1)) < 1e-11
-    solution = single.solve([0.5, 0.5], [0.1, 1e-140], raises=False)
-    assert solution.success.tolist()[0]
-    if not solution.success[1]:
-        assert math.isnan(solution["error"][1])
+    solution = single.solve([0.5, 1.0], [0.1, 1e-100], raises=False)
+    assert solution.success.tolist() == [True, False]
+    assert math.isnan(solution["error"][1])
+    with pytest.raises(hr.SolveError, match="not converged"):
+        single.error(1.0, 1e-100)

@@ -17,6 +17,7 @@ from hermite_rmt.solvers.linear import SingularError
 
 Array = np.ndarray
 STEPS = 12  # of Newton's method at one ridge
+EPSILON = float(np.finfo(float).eps)
 FIRST = 0.3  # largest first correction, in scaled coordinates, that still counts as following the path
 FOLLOWED = 1e-6  # size of a correction after which the path goes on
 CONVERGED = 4e-15  # at a point asked for
@@ -75,6 +76,8 @@ class PathPoint:
     inner : what the system computed on its way
     residual : largest |x - map(x)|, in scaled coordinates
     correction : relative size of the last Newton correction, not applied any more
+    changes : (N,) that correction, in scaled coordinates
+    slope_noise : (N,) bound, in scaled coordinates, on what rounding made of gamma dx/dgamma
     steps : Newton steps since the path's start
     """
 
@@ -84,6 +87,8 @@ class PathPoint:
     inner: Any
     residual: float
     correction: float
+    changes: Array
+    slope_noise: Array
     steps: int
 
 
@@ -131,12 +136,13 @@ class _Walker:
                     raise PathError(
                         f"the branch was followed from large ridges to gamma = {here.gamma:.6g}"
                     ) from None
-        self._here = self._newton(self._here.x * gamma**powers, gamma, CONVERGED)
+        with suppress(SingularError, np.linalg.LinAlgError):  # rounding keeps it as it is: its `correction` tells
+            self._here = self._newton(self._here.x * gamma**powers, gamma, CONVERGED)
         return self._here
 
     def _newton(self, scaled: Array, gamma: float, tolerance: float) -> PathPoint:
         units = gamma**self._system.powers
-        previous = FIRST
+        previous, last = FIRST, False
         for _ in range(STEPS):
             at = self._system.linearise(scaled / units, gamma)
             jacobian = units[:, None] * at.jacobian / units
@@ -145,11 +151,18 @@ class _Walker:
             self._steps += 1
             size = float(np.abs(change).max() / np.abs(scaled).max())
             stalled = size < ROUNDING and size > 0.1 * previous
-            if size <= tolerance or stalled:
-                slope = np.linalg.solve(jacobian, units * at.forcing) / units
+            if (size <= tolerance or stalled) and tolerance < FOLLOWED and not last:
+                last = True  # one more: `size` is of the largest unknown, others may be smaller by many orders
+            elif size <= tolerance or stalled:
+                forcing = units * at.forcing
+                slope = np.linalg.solve(jacobian, forcing)
+                # componentwise: |J^-1| (|J| |slope| + |forcing|) rounding errors
+                magnitude = np.abs(jacobian) @ np.abs(slope) + np.abs(forcing)
+                noise = gamma * (EPSILON + size) * (np.abs(np.linalg.inv(jacobian)) @ magnitude)
                 residual = float(np.abs(difference).max())
-                return PathPoint(gamma, scaled / units, slope, at.inner, residual, size, self._steps)
-            if size > previous:
+                x, inner = scaled / units, at.inner
+                return PathPoint(gamma, x, slope / units, inner, residual, size, change, noise, self._steps)
+            if size > previous and not last:
                 break
             previous = size
             scaled = scaled + change

@@ -22,6 +22,7 @@ from hermite_rmt.solvers.ridge_path import Array, Linearised, PathPoint
 from hermite_rmt.solvers.weights_blocks import Forms, WeightBlocks
 
 UPPER = np.triu_indices(3)
+DIAGONAL = [0, 3]  # g_uu and g_tt among them
 BASIS = np.zeros((6, 3, 3))  # of the symmetric matrices, in the order of UPPER
 for _k, (_i, _j) in enumerate(zip(*UPPER, strict=True)):
     BASIS[_k, _i, _j] = BASIS[_k, _j, _i] = 1.0
@@ -110,6 +111,20 @@ class WeightsPoint:
         change = forms.change(self.slope) - inverse @ self.slope @ inverse
         column = response[:, 0]
         return float(response[0, 0]), self.path.gamma**2 * float(column @ change @ column)
+
+    def noise(self, forms: Forms | None, error: float) -> float:
+        """Return how much of E, relatively, rounding may have made: of g, its slope, and the response."""
+        gamma, floor = self.path.gamma, max(error, float(np.finfo(float).tiny))
+        scaled = self.path.x[DIAGONAL] * gamma ** POWERS[UPPER][DIAGONAL]
+        relative = np.abs(self.path.changes[DIAGONAL] / scaled).max()
+        if forms is None:
+            return float(relative + self.path.slope_noise[0] / floor)
+        of_slope = _symmetric(self.path.slope_noise / gamma * gamma ** -POWERS[UPPER])
+        inverse = np.abs(np.linalg.inv(self.g))
+        column = np.abs(np.linalg.inv(np.linalg.inv(self.g) + forms.value)[:, 0])
+        rounded = np.abs(self.slope) * np.finfo(float).eps
+        total = inverse @ (of_slope + rounded) @ inverse + np.abs(forms.change(rounded))
+        return float(relative + gamma**2 * (column @ total @ column) / floor)
 
     def freedom(self, forms: Forms) -> float:
         """Return 1 - gamma g_uu as a sum without cancellation: the first row of the equations times g."""

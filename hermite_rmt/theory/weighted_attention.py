@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hermite_rmt.simulation.trial import Specification
 
 KNOWN = 1e-10  # relative to nu: how well the series in tau must be known
-REDUCED = 1e-12  # a last Newton correction above this means fewer digits than promised
+REDUCED, LOST = 1e-8, 1e-2  # share of the error that rounding may have made: fewer digits than promised, or none
 VALUES = ("trace", "quadratic_form", "error", "delta", "tau")
 
 
@@ -241,12 +241,16 @@ class WeightedAttention(SimulatedModel):
         for index, point in enumerate(self._points(values)):
             if point is None:
                 continue
-            q, error = point.observables(self._signal(point, float(values["mu_mu"][index])))
+            forms = self._signal(point, float(values["mu_mu"][index]))
+            q, error = point.observables(forms)
+            noise = point.noise(forms, error)
+            if not noise < LOST:
+                continue
             g, c = point.g, point.limits.c
             for name, value in zip(VALUES, (g[0, 0], q, error, -(c**2) * g[1, 1], c * g[0, 1]), strict=True):
                 found[name][index] = value
             residual[index], steps[index] = point.path.residual, point.path.steps
-            outcome[index] = Outcome.CONVERGED if point.path.correction <= REDUCED else Outcome.REDUCED
+            outcome[index] = Outcome.CONVERGED if noise <= REDUCED else Outcome.REDUCED
         return Solution(found, residual, outcome, steps=steps)
 
     def _solve_point(self, values: Mapping[str, Real], digits: int) -> Solution:
