@@ -17,7 +17,7 @@ from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.pretrained import load_embeddings, load_weights
 from hermite_rmt.simulation.seeds import trial_seeds
 from hermite_rmt.simulation.trial import Specification, run_trial
-from hermite_rmt.simulation.weights import analyse_weights, identity_plus_low_rank
+from hermite_rmt.simulation.weights import analyse_weights, identity_plus_low_rank, rank_needed
 
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 pytestmark = pytest.mark.usefixtures("one_blas_thread")
@@ -157,6 +157,29 @@ def test_exact_identity_plus_low_rank_is_found() -> None:
     assert fit.rank == 2
     np.testing.assert_allclose(fit.scale * np.eye(p) + fit.left @ fit.right.T, W, atol=1e-5)
     assert identity_plus_low_rank(W, 1).unexplained > 1e-3
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 9])
+def test_fits_of_low_rank_in_fewer_dimensions(rank: int) -> None:
+    """Weights of rank 4 in 40 dimensions are fitted in 8; beside a little of everything, in all 40: the same fit."""
+    rng = np.random.default_rng(2)
+    W = rng.standard_normal((40, 4)) @ rng.standard_normal((4, 40)) / 6
+    small = identity_plus_low_rank(W, rank)
+    whole = identity_plus_low_rank(W + 1e-9 * rng.standard_normal((40, 40)), rank)
+    assert small.unexplained == pytest.approx(whole.unexplained, abs=1e-7)
+    assert small.left.shape == (40, rank)
+    rest = W - small.scale * np.eye(40) - small.left @ small.right.T
+    assert np.sum(rest**2) / np.sum(W**2) == pytest.approx(small.unexplained, abs=1e-12)
+
+
+def test_rank_needed() -> None:
+    rng = np.random.default_rng(0)
+    W = 0.7 * np.eye(30) + rng.standard_normal((30, 3)) @ rng.standard_normal((3, 30))
+    assert rank_needed(W, 1e-9) == 3
+    assert rank_needed(np.eye(5), 0.0) == 0
+    W = rng.standard_normal((20, 20))
+    needed = rank_needed(W, 0.2)
+    assert identity_plus_low_rank(W, needed).unexplained <= 0.2 < identity_plus_low_rank(W, needed - 1).unexplained
 
 
 def test_fits_improve_with_rank_up_to_everything() -> None:
