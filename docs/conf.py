@@ -56,8 +56,8 @@ napoleon_use_rtype = False
 
 bibtex_bibfiles = ["references.bib"]
 
-# two hyphens begin an option of the command line, and quotation marks are part of what is typed
-smartquotes = False
+# dashes alone: quotation marks are part of what is typed
+smartquotes_action = "D"
 
 html_theme = "furo"
 html_title = "hermite_rmt"

@@ -143,11 +143,15 @@ def test_descriptions_and_doctests_of_docstrings_are_told_apart() -> None:
     -------
     The value; c and gamma
     broadcast.
+    first : one of them
+        and on
 
     Raises
     ------
     ValueError
         If c is not positive.
+
+    What else there is to say.
 
     >>> 1 + 1
     2
@@ -167,10 +171,18 @@ def test_descriptions_and_doctests_of_docstrings_are_told_apart() -> None:
         "The value; c and gamma",
         "broadcast.",
         "",
+        "first",
+        "    one of them",
+        "    and on",
+        "",
         "Raises",
         "------",
         "ValueError",
         "    If c is not positive.",
+        "",
+        "Notes",
+        "-----",
+        "What else there is to say.",
         "",
         "Examples",
         "--------",
@@ -198,6 +210,7 @@ def test_the_command_line_page_has_every_command_and_option(tmp_path: Path) -> N
         for parameter in command.params:
             assert parameter.name == "help" or parameter.param_type_name == "argument" or parameter.opts[0] in section
     assert "| `--seed` | `0` |" in page
+    assert not re.search(r"[^`-]--[a-z]", re.sub(r"^    .*$", "", page, flags=re.MULTILINE))
 
 
 def test_every_figure_of_the_gallery_is_shown_with_its_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

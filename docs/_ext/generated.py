@@ -5,6 +5,7 @@ They go to docs/generated/, and stay there: a figure or table that exists is not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def section(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     usage = " ".join(["hermite-rmt", name, *(p.metavar or p.name.upper() for p in arguments), "[OPTIONS]"])
-    parts = [f"## {name}", command.help or "", f"    {usage}"]
+    parts = [f"## {name}", as_typed(command.help or ""), f"    {usage}"]
     rows = [f"| `{p.metavar or p.name.upper()}` | | {cell(p.help)} |" for p in arguments]
     for p in options:
         default = "required" if p.required else "" if p.default is None or p.default is False else f"`{p.default}`"
@@ -82,7 +83,12 @@ def section(name: str, command: Any) -> str:
 
 def cell(text: str | None) -> str:
     """Return text as it stands in a Markdown table."""
-    return (text or "").replace("|", r"\|").replace("*", r"\*").replace("_", r"\_")
+    return as_typed((text or "").replace("|", r"\|").replace("*", r"\*").replace("_", r"\_"))
+
+
+def as_typed(text: str) -> str:
+    """Return text with the options in it as code: two hyphens are a dash elsewhere."""
+    return re.sub(r"--[a-z][\w-]*", r"`\g<0>`", text)
 
 
 def gallery(folder: Path) -> str:

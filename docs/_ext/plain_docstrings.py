@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 _MARKUP = re.compile(r"(?<!\\)(?:[|*]|_(?!\w))")
 
 
+_OF_NAMES = ("Parameters", "Attributes", "Raises", "Returns")
 _DESCRIBED = re.compile(r"(\S.*?) : (.*)")
 
 
@@ -31,27 +32,37 @@ def escape(lines: list[str]) -> list[str]:
 def arrange(lines: list[str]) -> list[str]:
     """Return the lines as napoleon wants them.
 
-    What follows the colon after a parameter's name is its description, unless a sentence of its own comes below it.
-    What is returned is a paragraph (in the section Result of conf.py), unless it is a name with a description below.
-    A doctest at the end has a section of its own: else it would belong to the section before.
+    What follows the colon after a name is its description, unless a sentence of its own comes below it. What is
+    returned is text (in the section Result of conf.py), unless it is a type with a description below. Text and
+    doctests that follow a section have one of their own: else they would belong to the one before.
     """
     arranged: list[str] = []
     section = ""
     for line, below, second in zip(lines, [*lines[1:], ""], [*lines[2:], "", ""], strict=True):
-        if line.strip() and below and set(below) == {"-"}:
+        is_heading = bool(line.strip() and below and set(below) == {"-"})
+        if is_heading:
             section = line.strip()
-        if section == "Returns" and set(line) == {"-"} and not second[:1].isspace():
+        elif section == "Returns" and set(line) == {"-"} and not second[:1].isspace():
             arranged[-1] = section = "Result"
             line = "-" * len(section)
-        if section not in ("", "Examples") and line.startswith(">>>"):
-            section = "Examples"
-            arranged += ["Examples", "--------"]
-        described = _DESCRIBED.match(line) if section in ("Parameters", "Attributes") else None
+        elif section and line.startswith(">>>"):
+            section = _begin(arranged, section, "Examples")
+        elif section in _OF_NAMES and line[:1].strip() and not arranged[-1].strip() and " : " not in line:
+            section = _begin(arranged, section, "Notes")
+        described = _DESCRIBED.match(line) if section in ("Parameters", "Attributes", "Result") else None
         if described and (not below[:1].isspace() or not below.strip()[:1].isupper() or line[-1] in ",;."):
+            if section == "Result" and arranged[-1][:1].strip():
+                arranged.append("")
             arranged += [described[1], f"    {described[2]}"]
         else:
             arranged.append(line)
     return arranged
+
+
+def _begin(arranged: list[str], section: str, name: str) -> str:
+    if section != name:
+        arranged += [name, "-" * len(name)]
+    return name
 
 
 def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
