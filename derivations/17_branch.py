@@ -68,6 +68,8 @@
 # digits, and checked in balls for all $R$ in the box of a Krawczyk test. This is what `certify` does.
 
 # %%
+from importlib.util import find_spec
+
 import numpy as np
 import sympy as sp
 
@@ -75,6 +77,8 @@ from hermite_rmt.codegen import Kernel
 from hermite_rmt.equivalents.covariance import covariance_map, positive_map
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Ginibre, dimensions
 from hermite_rmt.theory.equivalent import deterministic_equivalent
+
+CERTIFIES = find_spec("flint") is not None  # balls need the extra `certified`
 
 n, p = dimensions("n p")
 c = sp.Symbol("c", positive=True)
@@ -100,7 +104,8 @@ assert circular._plain_bulk.eta == {}
 m = sp.Symbol("m")
 roots = sp.solve(m**2 + z * m + 1, m)
 assert sp.simplify(sp.Mul(*roots)) == 1
-assert any("branch: proved" in note for note in semicircle.certify({z: "2.001"}, 20).notes)
+if CERTIFIES:
+    assert any("branch: proved" in note for note in semicircle.certify({z: "2.001"}, 20).notes)
 
 # %% [markdown]
 # ## Attention
@@ -182,7 +187,8 @@ for point, spurious, right in points:
     print({m: round(value, 4) for m, value in table.items()})
     assert any(abs(m - spurious) < 1e-7 and value > 1 for m, value in table.items())
     assert [m for m, value in table.items() if value < 1] == [m for m in table if abs(m - right) < 1e-6]
-    assert any("branch: proved" in note for note in attention.certify(point, 20).notes)
+    if CERTIFIES:
+        assert any("branch: proved" in note for note in attention.certify(point, 20).notes)
 
 # %% [markdown]
 # ## The theorem, seen
