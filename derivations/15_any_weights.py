@@ -25,7 +25,7 @@ import sympy as sp
 
 import hermite_rmt as hr
 from hermite_rmt.equivalents.ensembles import Elliptic, Gaussian, Ginibre, Vector, dimensions
-from hermite_rmt.hermite.dual import nonlinear_dual
+from hermite_rmt.hermite.dual_kernel import nonlinear_dual
 
 c, gamma = sp.symbols("c gamma", positive=True)
 rng = np.random.default_rng(15)

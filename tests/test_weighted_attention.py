@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 import hermite_rmt as hr
-from hermite_rmt.hermite.dual import nonlinear_dual
+from hermite_rmt.hermite.dual_kernel import nonlinear_dual
 from hermite_rmt.solvers.linear import SingularError
 from hermite_rmt.solvers.weights_blocks import WeightBlocks
 

@@ -13,7 +13,7 @@ from hermite_rmt.core.derived import Derived, EnergyGap
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Outcome, Solution
-from hermite_rmt.hermite.dual import nonlinear_dual
+from hermite_rmt.hermite.dual_kernel import nonlinear_dual
 from hermite_rmt.simulation.attention import attention_specification
 from hermite_rmt.simulation.checks import Array, real_array
 from hermite_rmt.solvers.ridge_path import follow

@@ -11,7 +11,7 @@ from hermite_rmt.core.contexts import BITS_PER_DIGIT, local_context
 from hermite_rmt.core.numbers import Real
 from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.hermite import Nonlinearity
-from hermite_rmt.hermite.dual import nonlinear_dual
+from hermite_rmt.hermite.dual_kernel import nonlinear_dual
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.solvers.weights_digits import DigitsError, Equation, solve_weights
 
