@@ -66,8 +66,11 @@ def commands(page: Path) -> list[str]:
     return found + re.findall(r"`(hermite-rmt [^`]*)`", text)
 
 
-def understood(command: str) -> None:
-    """Have the program read a command line, without running it; a usage error is raised, but what is left out."""
+def understood(command: str) -> dict[str, Any]:
+    """Have the program read a command line, without running it, and return what it read.
+
+    A usage error is raised; but text may speak of one option alone and leave out others that are required.
+    """
     import typer
 
     from hermite_rmt.cli.app import app
@@ -76,12 +79,13 @@ def understood(command: str) -> None:
     group: Any = typer.main.get_command(app)
     if name.startswith("--"):
         assert name in {"--help", *(option for parameter in group.params for option in parameter.opts)}
-        return
+        return {}
     try:
-        group.commands[name].make_context(name, arguments)
+        return dict(group.commands[name].make_context(name, arguments).params)
     except Exception as error:
-        if type(error).__name__ != "MissingParameter":  # the text may speak of one option alone
+        if type(error).__name__ != "MissingParameter":
             raise
+    return {}
 
 
 def links(page: Path) -> list[str]:
