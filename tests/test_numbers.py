@@ -13,6 +13,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hermite_rmt as hr
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.derived import EnergyGap, combine, exact_square
@@ -140,6 +141,37 @@ def test_exact_operations_keep_the_digits():
     assert str(+third) == "-0." + "3" * 40
     assert abs(sympy.sympify(third) + sympy.Rational(1, 3)) < sympy.Float(10) ** -39
     assert abs(third / sympy.N(sympy.Rational(1, 3), 60) + 1) < sympy.Float(10) ** -39
+
+
+def test_a_format_rounds_what_is_known():
+    third = KnownDigits.of(read_real("1/3", "x").mpf(200), 20)
+    assert (f"{third:.5f}", f"{third:>25}", f"{third}") == ("0.33333", f"{'0.' + '3' * 20:>25}", "0." + "3" * 20)
+    assert f"{third - third:.3f}" == "0.000"
+
+
+def test_nothing_known_says_so():
+    zero = KnownDigits.of(read_real("1/3", "x").mpf(200), 20) - KnownDigits.of(read_real("1/3", "x").mpf(200), 20)
+    assert sympy.sympify(zero).is_zero
+    assert str(zero**0) == "1.00000000000000"
+    for divisor in (zero, 0):
+        with pytest.raises(ZeroDivisionError, match="the divisor is 0"):
+            (zero + 1) / divisor
+
+
+def test_sympy_prints_the_digits_that_are_known():
+    number = KnownDigits.of(read_real("2/3", "x").mpf(300), 30)
+    assert str(sympy.sympify(number)) == str(number)
+
+
+def test_a_number_known_to_few_digits_is_no_input_for_more():
+    few = KnownDigits.of(read_real("3/5", "x").mpf(200), 10)
+    assert str(hr.LinearRegression().trace(few, 1, digits=10)) == str(
+        hr.LinearRegression().trace("0.6", 1, digits=10)
+    )
+    with pytest.raises(ValueError, match="c: got a number known to 10 digits for digits=11"):
+        hr.LinearRegression().trace([1, few], 1, digits=11)
+    exact = KnownDigits.exact(read_real("0.5", "x").mpf(200), 5)
+    assert hr.LinearRegression().trace(exact, 1, digits=20) == hr.LinearRegression().trace("1/2", 1, digits=20)
 
 
 FRACTIONS = st.fractions(-50, 50, max_denominator=400).filter(bool)

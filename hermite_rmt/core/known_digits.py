@@ -25,6 +25,7 @@ Bounded = tuple[Raw, Raw]
 
 _GUARD_BITS = 16  # an arithmetic operation rounds that far below the error of its result
 _ERROR_BITS = 30
+_PLAIN = 15  # digits printed of an exact result of numbers of which no digit is known
 _PROMISE = libmp.from_float(0.125)  # of one unit: what `KnownDigits.of` takes the error to be below
 
 
@@ -64,6 +65,11 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
     def exact(cls, value: Any, digits: int) -> KnownDigits:
         """Return `value` (an mpf of any context) as a number without error, of which `digits` digits are printed."""
         return _restore(value._mpf_, digits, libmp.fzero)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the number has no error, and `digits` says only how much of it is printed."""
+        return bool(self._error == libmp.fzero)
 
     def __neg__(self) -> KnownDigits:
         return _restore(libmp.mpf_neg(self._mpf_), self.digits, self._error)
@@ -135,9 +141,15 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
     def __repr__(self) -> str:
         return f"mpf('{self}')"
 
+    def __format__(self, specification: str) -> str:
+        return format(Decimal(str(self)), specification) if specification else str(self)
+
     def _sympy_(self) -> sympy.Float:
-        """Return the SymPy number of the same value, which keeps all digits."""
-        return sympy.Float._new(self._mpf_, max(bits(self.digits), self._mpf_[3]))
+        """Return the SymPy number of the same value at the precision that prints these digits and no others."""
+        if self.digits == 0:
+            return sympy.Float(0)
+        precision = libmp.dps_to_prec(self.digits)
+        return sympy.Float._new(libmp.mpf_pos(self._mpf_, precision, "n"), precision)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._mpf_, self.digits, self._error)
@@ -156,7 +168,7 @@ def _restore(raw: Raw, digits: int, error: Raw) -> KnownDigits:
 def _settled(raw: Raw, error: Raw, shown: int) -> KnownDigits:
     """Return the number with the digits its error leaves; `shown` where there is no error."""
     if error == libmp.fzero:
-        return _restore(raw, shown, error)
+        return _restore(raw, shown or _PLAIN, error)
     if not raw[1]:
         return _restore(raw, 0, error)
     known = max(_ERROR_BITS, _magnitude(raw) - _magnitude(error)) + _GUARD_BITS
@@ -201,10 +213,12 @@ def _multiply(a: Bounded, b: Bounded, precision: int) -> Bounded:
 
 
 def _divide(a: Bounded, b: Bounded, precision: int) -> Bounded:
-    quotient = libmp.mpf_div(a[0], b[0], precision, "n")  # ZeroDivisionError where b is 0
+    if b == (libmp.fzero, libmp.fzero):
+        raise ZeroDivisionError("the divisor is 0")
     least = libmp.mpf_sub(libmp.mpf_abs(b[0]), b[1], _ERROR_BITS, "d")
     if least == libmp.fzero or least[0]:
         raise ZeroDivisionError("the divisor is 0 to within its error: no digit of it is known")
+    quotient = libmp.mpf_div(a[0], b[0], precision, "n")
     # a/b - a'/b' = ((a - a') - (a/b)(b - b')) / b'
     moved = _up(libmp.mpf_add, a[1], _up(libmp.mpf_mul, libmp.mpf_abs(quotient), b[1]))
     return quotient, _up(libmp.mpf_add, _up(libmp.mpf_div, moved, least), _ulp(quotient, precision))

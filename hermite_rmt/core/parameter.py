@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hermite_rmt.core.known_digits import KnownDigits
 from hermite_rmt.core.numbers import exact_text, read_real
 
 _SHOWN = 12  # numbers that are printed
@@ -14,8 +15,11 @@ _SHOWN = 12  # numbers that are printed
 class Parameter:
     """A numeric parameter of any shape, exact inside: `floats` for the double kernels, `reals` for the others.
 
-    `binary` says whether a value came in as a binary float, and so carries the rounding of whoever made it.
+    `binary` says whether a value came in as a binary float, and so carries the rounding of whoever made it; `known`
+    how many digits are right where one came in as a computed number that knows its error, else None.
     """
+
+    known: int | None = None
 
     def __init__(self, value: Any, name: str) -> None:
         self.name = name
@@ -35,6 +39,8 @@ class Parameter:
         for index, entry in np.ndenumerate(entries):
             self._reals[index] = read_real(entry, name)
         self.binary = any(isinstance(entry, (float, np.floating)) for entry in entries.flat)
+        rounded = [entry.digits for entry in entries.flat if isinstance(entry, KnownDigits) and not entry.is_exact]
+        self.known = min(rounded, default=None)
         self.shape = self._reals.shape
 
     @property
@@ -71,6 +77,14 @@ class Parameter:
         """Raise a ValueError naming this parameter and its first value where `condition` is False."""
         if not np.all(condition):
             raise ValueError(f"{self.name}: got {self.shown(~np.asarray(condition))}; allowed: {allowed}")
+
+    def require_digits(self, digits: int) -> None:
+        """Raise a ValueError if the values themselves are not known to that many digits."""
+        if self.known is not None and self.known < digits:
+            raise ValueError(
+                f"{self.name}: got a number known to {self.known} digits for digits={digits}; allowed: an exact "
+                "number, or one computed to at least as many digits"
+            )
 
     def shown(self, where: np.ndarray) -> str:
         """Return the first value where `where` holds, as it was given: exact numbers are not rounded."""

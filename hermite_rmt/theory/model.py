@@ -187,6 +187,8 @@ class Model(ABC):
             raise ValueError(f"c, gamma: got shapes {shapes}; allowed: shapes that broadcast together") from None
         if digits is None:
             return _on_doubles(on_grid, grid, shape)
+        for parameter in grid.values():
+            parameter.require_digits(digits)
         return _on_points(on_point, grid, shape, digits, names)
 
     def describe(self) -> dict[str, str]:
