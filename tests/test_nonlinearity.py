@@ -464,3 +464,15 @@ COMPLEX = ["sqrt(x)", "sqrt(x-3)", "sqrt(1-x)", "x**(3/2)", "sqrt(100-x**2)", "(
 def test_complex_functions_are_refused_whatever_is_asked(f, ask):
     with pytest.raises(ValueError, match="complex"):
         ask(N(f))
+
+
+@pytest.mark.parametrize("other", ["tanh(x)", "x^3 - 2*x", "0*x"])
+def test_sums_of_centred_functions_are_centred(other):
+    f = N("relu(x)").centred() + N(other)
+    assert f.is_centred()
+    assert f.mean(digits=20) == 0
+    # E f^2 = E relu^2 - (E relu)^2 + 2 E relu g + E g^2, without the mean of the sum
+    product = (N("relu(x)") * N(other)).mean(digits=30)
+    expected = N("relu(x)").centred().nu(digits=30) + 2 * product + N(other).nu(digits=30)
+    assert abs(f.nu(digits=25) - expected) < mpmath.mpf(10) ** -24
+    assert not (f + 1).is_centred()

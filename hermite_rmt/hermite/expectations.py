@@ -61,7 +61,7 @@ def taken(function: LessMeans, digits: int | None) -> Any:
 
 
 def _mean(function: LessMeans, digits: int | None) -> Any:
-    if function.is_centred:
+    if function.is_centred or function.is_odd_but_for_means:
         return 0
     return _sum_without_loss(lambda n: [_of_source(function.source, 0, n)[0], -taken(function, n)], digits)
 

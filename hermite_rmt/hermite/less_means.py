@@ -34,6 +34,15 @@ class LessMeans:
         """Whether what is taken off is just the function's own mean."""
         return len(self.means) == 1 and self.means[0][0] == 1 and self.means[0][1].key == self.source.key
 
+    @cached_property
+    def is_odd_but_for_means(self) -> bool:
+        """Whether the mean is 0 since the source less the functions whose means are taken is odd, or nothing."""
+        parts = [self.source.expression, *(mean.expression for _, mean in self.means)]
+        if not self.means or any(part is None for part in parts):
+            return False
+        rest = Source(parts[0] - sum(c * part for (c, _), part in zip(self.means, parts[1:], strict=True)))
+        return bool(rest.expression.is_zero) or rest.parity == "odd"
+
     def centred(self) -> LessMeans:
         """Return the function less its own mean."""
         return LessMeans(self.source, ((S.One, self.source),))
