@@ -13,6 +13,7 @@ import pytest
 
 import hermite_rmt as hr
 from hermite_rmt.cli import BAD_INPUT, DONE, main
+from hermite_rmt.figures.pretrained import pretrained_figures
 from hermite_rmt.simulation.pretrained import PretrainedWeights
 from hermite_rmt.simulation.weights import identity_plus_low_rank
 from hermite_rmt.study.evidence import pretrained, pretrained_anatomy, pretrained_experiment
@@ -124,6 +125,30 @@ def test_tokens(claim: Claim) -> None:
     # Gaussian rows: all four tokens are what their limit is for
     off = np.abs(pretrained.deviation(data.sel(quantity="trace", c=0.5), "whole"))
     assert float(off.max()) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("pretrained", ["layers"]),
+        ("pretrained_heads", ["layers", "heads"]),
+        ("pretrained_anatomy", ["anatomy"]),
+        ("pretrained_copies", ["copies"]),
+        ("pretrained_tokens", ["tokens"]),
+    ],
+)
+def test_figures_of_the_gallery_need_their_own_parts_alone(claim: Claim, name: str, parts: list[str]) -> None:
+    assert name in pretrained_figures({part: claim.data[part] for part in parts})
+
+
+def test_parts_of_the_study(model: PretrainedWeights) -> None:
+    data = pretrained.study(model, layers=[0], heads=[], trials=4, parts=["anatomy"])
+    assert list(data) == ["anatomy"]
+    for parts in (["tokens"], ["other"]):
+        with pytest.raises(ValueError, match=f"parts: got '{parts[0]}'; allowed: anatomy, layers"):
+            pretrained.study(model, parts=parts)
+    with pytest.raises(ValueError, match="layers: got none"):
+        pretrained.study(model, layers=[], parts=["layers"])
 
 
 def test_choices_are_checked(model: PretrainedWeights) -> None:

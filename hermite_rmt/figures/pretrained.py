@@ -21,17 +21,18 @@ NAMES = {"tanh": "tanh", "relu": "centred relu", "relu less its h_2": "centred r
 
 
 def pretrained_figures(data: Mapping[str, xr.Dataset]) -> dict[str, Drawn]:
-    """Return the figures of a study's datasets by name, each with its data."""
-    made = {
-        "pretrained_anatomy": Drawn(anatomy_figure(data["anatomy"]), by_dims(data["anatomy"])),
-        "pretrained": Drawn(experiment_figure(data["layers"]), by_dims(data["layers"])),
-        "pretrained_copies": Drawn(copies_figure(data["copies"]), by_dims(data["copies"])),
+    """Return the figures that can be drawn from a study's datasets, by name, each with its data."""
+    alone = {
+        "pretrained_anatomy": ("anatomy", anatomy_figure),
+        "pretrained": ("layers", experiment_figure),
+        "pretrained_copies": ("copies", copies_figure),
+        "pretrained_tokens": ("tokens", tokens_figure),
     }
-    if data["heads"].sizes["place"]:
-        both = {"layers": data["layers"], "heads": data["heads"]}
-        made["pretrained_heads"] = Drawn(heads_figure(**both), by_dims(data["heads"]))
-    if "tokens" in data:
-        made["pretrained_tokens"] = Drawn(tokens_figure(data["tokens"]), by_dims(data["tokens"]))
+    made = {
+        name: Drawn(draw(data[part]), by_dims(data[part])) for name, (part, draw) in alone.items() if part in data
+    }
+    if "layers" in data and "heads" in data and data["heads"].sizes["place"]:
+        made["pretrained_heads"] = Drawn(heads_figure(data["layers"], data["heads"]), by_dims(data["heads"]))
     return made
 
 
