@@ -355,3 +355,18 @@ def test_a_callable_is_not_certified():
     model = hr.Attention(hr.Nonlinearity(lambda x: math.tanh(x) if x < 3 else math.tanh(3), name="g").centred())
     with pytest.raises(ValueError, match="certified"):
         model.error(1, 1, certified=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: hr.Attention(a1=[0.1, 0.2], nu=[1, 2, 3]), ValueError, "a1, nu: got shapes"),
+        (lambda: hr.Overlaps(mu_mu=[1, 2], mu_K=[0, 0, 0]), ValueError, "mu_mu, mu_K: got shapes"),
+        (lambda: hr.Attention("x").error(np.ma.masked, 1), ValueError, "c: got masked entries"),
+        (lambda: hr.Attention("x").error(1, 1, certified="no"), TypeError, "certified: got 'no'"),
+        (lambda: hr.Ball(1, 2, digits=0), ValueError, "digits: got 0"),
+    ],
+)
+def test_the_argument_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -12,7 +12,7 @@ from mpmath import libmp
 
 from hermite_rmt.core.contexts import bits
 from hermite_rmt.core.flint_context import flint_module
-from hermite_rmt.core.numbers import KnownDigits, read_real
+from hermite_rmt.core.numbers import KnownDigits, read_digits, read_real
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +45,8 @@ class Ball:
     digits: int
 
     def __post_init__(self) -> None:
+        if read_digits(self.digits) is None:
+            raise ValueError("digits: got None; allowed: a whole number from 1 to 1000000")
         for name, rounding in (("lower", "f"), ("upper", "c")):
             object.__setattr__(self, name, _bound(getattr(self, name), name, self.digits, rounding))
         if not self.lower <= self.upper:

@@ -15,7 +15,7 @@ from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits
 from hermite_rmt.core.flint_context import flint_module, flint_precision
 from hermite_rmt.core.numbers import ComputedReal, RationalReal, Real, SymbolicReal, read_real
-from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.parameter import Parameter, broadcast_shape
 
 # Floats a1 and nu this close mean nu = a1^2: the square of a double is rounded once, each factor carries its own
 _EQUAL_ULPS = 4
@@ -130,7 +130,7 @@ class Derived(Parameter):
         double: Callable[..., np.ndarray],
     ) -> None:
         self.name = name
-        self.shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+        self.shape = broadcast_shape(operands)
         self.binary = any(operand.binary for operand in operands)
         self._operands = operands
         self._function = function

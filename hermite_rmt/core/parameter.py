@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ class Parameter:
         self.name = name
         self._floats: np.ndarray | None = None
         self._reals: np.ndarray | None = None
+        if np.ma.is_masked(value):
+            raise ValueError(f"{name}: got masked entries; allowed: finite real numbers")
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize <= 8:
             self.binary = True
             self._floats = value.astype(float)
@@ -118,6 +121,18 @@ class _Typed:
         if exact is None:
             return str(getattr(self.value, "expression", self.value.text))
         return str(exact) if exact.denominator == 1 else repr(str(exact))
+
+
+def broadcast_shape(parameters: Iterable[Parameter]) -> tuple[int, ...]:
+    """Return the common shape, or raise a ValueError that names the arrays that do not fit together."""
+    shapes = {parameter.name: parameter.shape for parameter in parameters}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        arrays = {name: shape for name, shape in shapes.items() if shape}
+        raise ValueError(
+            f"{', '.join(arrays)}: got shapes {arrays}; allowed: shapes that broadcast together"
+        ) from None
 
 
 def _object_scalar(value: Any) -> np.ndarray:

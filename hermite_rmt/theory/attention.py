@@ -110,6 +110,11 @@ class Attention(SimulatedModel):
         if token_correlation is not None:
             from hermite_rmt.theory.correlated_attention import CorrelatedAttention
 
+            if f is None or "a1" in others or "nu" in others:
+                raise TypeError(
+                    "f: got none, or numbers a1 and nu; allowed beside token_correlation: a nonlinearity f alone, as "
+                    "all its Hermite coefficients matter"
+                )
             return CorrelatedAttention(f, token_correlation, **others)
         return super().__new__(cls)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hermite_rmt.core.numbers import Real, read_digits
-from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.parameter import Parameter, broadcast_shape
 from hermite_rmt.core.solution import Outcome, Solution, html_table
 
 OBSERVABLES = ("trace", "quadratic_form", "error")
@@ -67,7 +67,7 @@ class Model(ABC):
         raise self._lacks("degrees_of_freedom() with digits=", "_freedom_point")
 
     def _lacks(self, asked: str, method: str) -> NotImplementedError:
-        return NotImplementedError(f"{self.name} has no {asked}: {type(self).__name__}.{method} is not defined")
+        return NotImplementedError(f"{self.name} has no {asked} (a model adds it by defining {method})")
 
     def error(self, c: Any, gamma: Any, digits: int | None = None, certified: bool = False) -> Any:
         """Return the interpolation error E = lim (1/n) |y - A^T w*|^2 = -gamma^2 dq/dgamma (Theorem 1).
@@ -105,6 +105,8 @@ class Model(ABC):
         Other arguments as for `error`.
         """
         digits = read_digits(digits)
+        if not isinstance(certified, (bool, np.bool_)):
+            raise TypeError(f"certified: got {certified!r}; allowed: True or False")
         if certified:
             solution = self._compute(c, gamma, digits or 30, self._solve_grid, self._certify_point, OBSERVABLES)
         else:
@@ -180,11 +182,7 @@ class Model(ABC):
             **self.parameters(),
             **self.derived(),
         }
-        try:
-            shape = np.broadcast_shapes(*(parameter.shape for parameter in grid.values()))
-        except ValueError:
-            shapes = {name: parameter.shape for name, parameter in grid.items() if parameter.shape}
-            raise ValueError(f"c, gamma: got shapes {shapes}; allowed: shapes that broadcast together") from None
+        shape = broadcast_shape(grid.values())
         if digits is None:
             return _on_doubles(on_grid, grid, shape)
         for parameter in grid.values():

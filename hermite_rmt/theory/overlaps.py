@@ -11,7 +11,7 @@ import numpy as np
 
 from hermite_rmt.core.derived import combine
 from hermite_rmt.core.numbers import RationalReal, Real
-from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.core.parameter import Parameter, broadcast_shape
 
 # Relative size of a negative eigenvalue that rounding of double entries can make (design: numbers at the door)
 FLOAT_TOLERANCE = 1e-12
@@ -45,7 +45,7 @@ class Overlaps:
     ) -> None:
         values = (mu_mu, mu_K, mu_Q, K_K, Q_Q, K_Q)
         self.parameters = {name: Parameter(value, name) for name, value in zip(self.NAMES, values, strict=True)}
-        self.shape = np.broadcast_shapes(*(parameter.shape for parameter in self.parameters.values()))
+        self.shape = broadcast_shape(self.parameters.values())
         for name in ("mu_mu", "K_K", "Q_Q"):
             parameter = self.parameters[name]
             parameter.require(parameter.floats >= 0, "at least 0, a squared norm")
