@@ -278,7 +278,8 @@ def test_an_interval_above_the_probability_named_is_always_seen(left, log_width)
     right = left + 10.0**log_width
     inside = (math.erf(right / math.sqrt(2)) - math.erf(left / math.sqrt(2))) / 2
     found = coefficients(Integrand.of_callable(lambda t: 1 if left < t < right else 0), 0)[0]
-    assert found == pytest.approx(inside, abs=1e-14) or (found == 0 and inside < 1.3e-4)
+    # both jumps are known to a few units in the last place of their cell
+    assert found == pytest.approx(inside, abs=1e-13) or (found == 0 and inside < 1.3e-4)
 
 
 @pytest.mark.parametrize("f", [np.tanh, math.tanh, mpmath.tanh, lambda t: float(t) ** 2 / 3])

@@ -40,8 +40,8 @@ class LessMeans:
         parts = [self.source.expression, *(mean.expression for _, mean in self.means)]
         if not self.means or any(part is None for part in parts):
             return False
-        rest = Source(parts[0] - sum(c * part for (c, _), part in zip(self.means, parts[1:], strict=True)))
-        return bool(rest.expression.is_zero) or rest.parity == "odd"
+        rest = parts[0] - sum(c * part for (c, _), part in zip(self.means, parts[1:], strict=True))
+        return bool(rest.is_zero) or Source(rest).parity == "odd"
 
     def centred(self) -> LessMeans:
         """Return the function less its own mean."""
