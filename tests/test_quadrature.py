@@ -273,11 +273,15 @@ def test_spikes_of_callables(base):
 
 @settings(max_examples=25)
 @given(st.floats(-3, 3), st.floats(-8, 0))
-def test_an_interval_above_the_probability_named_is_always_seen(left, log_width):
-    """`Probes`: a feature of a scalar callable with a Gaussian probability above 1.3e-4 is not missed."""
+def test_an_interval_above_the_probability_named_is_seen(left, log_width):
+    """`Probes`: a feature of a scalar callable with a Gaussian probability above 1.3e-4 is right or refused."""
     right = left + 10.0**log_width
     inside = (math.erf(right / math.sqrt(2)) - math.erf(left / math.sqrt(2))) / 2
-    found = coefficients(Integrand.of_callable(lambda t: 1 if left < t < right else 0), 0)[0]
+    try:
+        found = coefficients(Integrand.of_callable(lambda t: 1 if left < t < right else 0), 0)[0]
+    except ValueError as refusal:
+        assert "give its breakpoints" in str(refusal)
+        return
     # both jumps are known to a few units in the last place of their cell
     assert found == pytest.approx(inside, abs=1e-13) or (found == 0 and inside < 1.3e-4)
 
