@@ -236,6 +236,78 @@ def test_bounds_of_the_error_along_the_ridge() -> None:
             assert growth.max() < 2
 
 
+def test_a_pair_of_crossings_that_doubles_see_as_a_touch_is_decided_in_digits() -> None:
+    doubles = hr.crossings(*THREE, "c", (1e-2, 1e2), gamma="0.0141285772216647")
+    assert not doubles
+    assert "; in double precision the curves touch, or are one to rounding, at 0.680513" in doubles.known
+    found = hr.crossings(*THREE, "c", (1e-2, 1e2), gamma="0.0141285772216647", digits=40)
+    assert [one.rising for one in found] == [False, True]
+    assert not found.touches
+    assert found.known.startswith("2 changes of sign")
+
+    def difference(c: Any) -> Any:
+        left, right = (model.error(c, "0.0141285772216647", digits=60) for model in THREE)
+        return left - right
+
+    for one in found:
+        aside = Fraction(1, 10**40)
+        ends = [difference(Fraction(str(one.value)) + side) for side in (-aside, aside)]
+        assert (ends[0] < 0 < ends[1]) if one.rising else (ends[0] > 0 > ends[1])
+    assert found[0].value < mpmath.mpf("0.6805127") < found[1].value < mpmath.mpf("0.68052")
+    assert difference(Fraction("0.680512")) > 0 > difference(Fraction("0.6805127"))
+
+
+@pytest.mark.parametrize(
+    ("shift", "count", "touches"), [(0, 0, True), (Fraction(-1, 10**20), 2, False), (Fraction(1, 10**20), 0, False)]
+)
+def test_tangent_curves_and_those_beside_them_in_digits(shift: Fraction, count: int, touches: bool) -> None:
+    def left(x: Any) -> hr.LinearRegression:
+        return hr.LinearRegression(mu_mu=1 + (x - 1) ** 2 * (3 + x) + (shift if isinstance(x, Fraction) else 0))
+
+    right = hr.LinearRegression(mu_mu=1)
+    found = hr.crossings(left, right, "x", (Fraction(1, 7), 2), c=1, gamma=1, digits=25)
+    assert len(found) == count
+    assert bool(found.touches) == touches
+    assert found.known.endswith("to 25 digits the curves touch, or are one, at 1" if touches else "nor a touch")
+    for one in found:
+        x = Fraction(str(one.value))
+        assert (x - 1) ** 2 * (3 + x) == pytest.approx(1e-20, rel=1e-9)
+        assert one.rising == (x < 1)  # the error falls with the signal
+
+
+def test_equal_curves_are_said_to_be_equal() -> None:
+    for found in (
+        hr.crossings(THREE[0], THREE[0], "c", (0.1, 10), gamma=1),
+        hr.crossings(hr.LinearRegression(mu_mu="1/2"), hr.LinearRegression(mu_mu=0.5), "gamma", (0.1, 10), c=1),
+        hr.crossings(THREE[1], THREE[1], "gamma", (0.1, 10), c=1, certified=True),
+    ):
+        assert (list(found), found.proved, found.known) == (
+            [],
+            False,
+            "the curves are equal: the two models are the same",
+        )
+    even = hr.Attention(a1=0, nu=1), hr.Attention(a1=0, nu=1, overlaps=hr.Overlaps(mu_mu=1))
+    doubles = hr.crossings(*even, "c", (0.1, 10), gamma=1)
+    assert doubles.known == "the curves are equal: in double precision, at every point of a scan of spacing 0.012"
+    digits = hr.crossings(*even, "c", (0.5, 1, 2), gamma=1, digits=20)
+    assert digits.known == "the curves are equal: to 20 digits, at every point of a scan of spacing 0.69"
+    assert digits.touches == [0.5, 1, 2]
+
+
+def test_ranges_beyond_doubles_are_refused_by_name() -> None:
+    models = hr.Attention(a1=0, nu=1), hr.LinearRegression()
+    for options in ({}, {"digits": 20}, {"certified": True}):
+        with pytest.raises(ValueError, match=r"values: got 1.0e-400; allowed: 1e-150 to 1e\+150"):
+            hr.crossings(*models, "gamma", ("1e-400", 1), c="1/2", **options)
+    with pytest.raises(ValueError, match=r"gamma: got 1.0e-400; allowed: 1e-150 to 1e\+150"):
+        hr.crossings(*models, "c", (0.1, 1), gamma="1e-400", digits=20)
+    with pytest.raises(ValueError, match=r"values: got .*; allowed: numbers up to 1e\+150"):
+        hr.crossings(partial(hr.Attention, a1=0), models[1], "nu", (1, "1e400"), c=1, gamma=1)
+    for name in ("nu", "c", "gamma"):
+        with pytest.raises(ValueError, match=name + r": got 1.0e-400; allowed: 1e-150 to 1e\+150"):
+            hr.best_linear_part(**{"nu": 1, "c": 1, "gamma": 1, name: "1e-400"}, digits=10)
+
+
 def test_a_function_that_rounds_has_no_digits() -> None:
     with pytest.raises(ArithmeticError, match="does a function round its argument nu"):
         hr.crossings(

@@ -90,7 +90,7 @@ def _curve(model: Any, gamma: float, scale: Scale, scan: np.ndarray) -> Callable
 
 def _crossings(first: Callable[[Any], Any], second: Callable[[Any], Any], scan: np.ndarray) -> list[Crossing]:
     """Return all crossings of two error curves along c, in order; see `sign_changes`."""
-    found = sign_changes(lambda log_c: (first(log_c), second(log_c)), scan)
+    found, _ = sign_changes(lambda log_c: (first(log_c), second(log_c)), scan)
     return [replace(crossing, value=float(np.exp(crossing.value))) for crossing in found]
 
 

@@ -3,84 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from hermite_rmt.core.numbers import read_digits
-from hermite_rmt.core.solution import html_table
+from hermite_rmt.study.crossing_list import Crossing, Crossings
 from hermite_rmt.study.gap import PLACES, ROUNDING, SCAN_POINTS, Gap, read_points
 from hermite_rmt.study.proved_crossings import isolate, proved_crossing
 from hermite_rmt.study.scale import Scale
+from hermite_rmt.study.touches import Run, decide
 from hermite_rmt.study.zeros import refined_zero
 
 Errors = Callable[[Any], tuple[Any, Any]]
 NEAR_ZERO = 1e-9  # of the scan's width: the digits of a crossing closer to 0 are counted from there
 __all__ = ["SCAN_POINTS", "Crossing", "Crossings", "crossings", "sign_changes"]
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Where two curves have one error; `rising` says that the first has the larger error just above `value`."""
-
-    value: Any
-    error: Any
-    rising: bool
-
-    def _repr_html_(self) -> str:
-        return html_table({name: str(value) for name, value in vars(self).items()})
-
-
-class Crossings(list[Crossing]):
-    """Crossings in increasing order, and what is known about them.
-
-    Each is a change of sign: seen in double precision at both sides, or with ``digits=`` computed with an error bound
-    a hundredth of the last digit to both sides. That none is missed is proved with ``certified=True``, else checked:
-    see `known`.
-
-    Attributes
-    ----------
-    touches : list of float
-        Where the curves come together to rounding without a change of sign between two points of the scan: tangent
-        to each other, two crossings closer than double precision tells apart, or one curve over an interval.
-    spacing : float
-        Largest distance of two points of the scan (of their logarithms along c and gamma); 0 without a scan.
-    proved : bool
-        Whether it is proved that these are all crossings between the ends of the range, each a single one.
-    unresolved : list of (float, float)
-        With ``certified=True`` the intervals of which nothing is proved: around touches.
-    """
-
-    def __init__(
-        self,
-        found: Sequence[Crossing],
-        touches: Sequence[float] = (),
-        spacing: float = 0.0,
-        unresolved: Sequence[tuple[float, float]] | None = None,
-    ) -> None:
-        super().__init__(found)
-        self.touches = list(touches)
-        self.spacing = spacing
-        self.proved = unresolved is not None and not unresolved
-        self.unresolved = list(unresolved or ())
-
-    @property
-    def known(self) -> str:
-        """What is known, in a sentence."""
-        if self.proved:
-            return f"proved: {len(self)} crossing{'' if len(self) == 1 else 's'} and no other"
-        if self.unresolved:
-            places = ", ".join(f"[{low:.12g}, {high:.12g}]" for low, high in self.unresolved)
-            return f"proved: {len(self)} crossing{'' if len(self) == 1 else 's'} and no other outside {places}"
-        changes = f"{len(self)} change{'' if len(self) == 1 else 's'} of sign"
-        sentence = f"{changes}; between them none was seen by a scan of spacing {self.spacing:.2g}"
-        if self.touches:
-            places = ", ".join(f"{value:.6g}" for value in self.touches)
-            return f"{sentence}; the curves touch, or are one to rounding, at {places}"
-        return f"{sentence}, nor a touch"
 
 
 def crossings(
@@ -103,10 +44,11 @@ def crossings(
         with `digits` a Fraction) and return the model: ``functools.partial(Attention, nu=0.5)`` for parameter "a1"
     parameter : "c", "gamma", or the name of the functions' argument
     values : increasing numbers, the points of the scan; two numbers are the ends of one of `SCAN_POINTS` points,
-        geometric along c and gamma
-    c, gamma : numbers; the one that is the parameter is left out
+        geometric along c and gamma, where they are from 1e-150 to 1e150: the scan is in double precision
+    c, gamma : numbers from 1e-150 to 1e150; the one that is the parameter is left out
     scale : of the features, as for `compare`
-    digits : None for double precision, else how many digits of each value and error are right
+    digits : None for double precision, else how many digits of each value and error are right; where the curves touch
+        in double precision is then decided in digits
     certified : whether to prove that these are all crossings, and return values and errors as `Ball` (30 digits by
         default); along gamma only, where bounds of the error hold (`hermite_rmt.study.proved_crossings`), between the
         first and the last of `values`, for `Attention` and `LinearRegression`
@@ -120,10 +62,10 @@ def crossings(
     Raises
     ------
     ValueError
-        If `values` is not increasing, c or gamma is missing or is the parameter itself, or `certified` is asked for
-        along another parameter than gamma.
+        If `values` is not increasing or beyond the range of doubles, c or gamma is missing or is the parameter
+        itself, or `certified` is asked for along another parameter than gamma.
     TypeError
-        If the parameter is neither c nor gamma and no function is given.
+        If left or right is no model and makes none, or the parameter is neither c nor gamma and no function is given.
     ArithmeticError
         If a crossing cannot be had to that many digits, because a function rounds its argument.
     ImportError
@@ -143,31 +85,47 @@ def crossings(
     """
     gap = Gap.read(left, right, (parameter,), c, gamma, scale)
     wanted = read_digits(digits)
+    if not isinstance(certified, bool | np.bool_):
+        raise TypeError(f"certified: got {certified!r}; allowed: True or False")
     points = read_points(parameter, values)
+    if certified and parameter != "gamma":
+        raise ValueError(f"certified: got True along {parameter}; allowed: along gamma")
+    if gap.same:
+        return Crossings([], equal="the two models are the same", digits=wanted)
     if certified:
-        if parameter != "gamma":
-            raise ValueError(f"certified: got True along {parameter}; allowed: along gamma")
         isolated = isolate(gap, float(points[0]), float(points[-1]))
         balls = [Crossing(*proved_crossing(gap, place, wanted or 30), place[2]) for place in isolated.single]
         return Crossings(balls, unresolved=[(float(low), float(high)) for low, high in isolated.unresolved])
-    if parameter in PLACES:
-        found = sign_changes(lambda log: gap.errors(**{parameter: np.exp(log)}), np.log(points))
-        inside = [
-            replace(crossing, value=float(np.clip(np.exp(crossing.value), points[0], points[-1])))
-            for crossing in found
-        ]
-        found = Crossings(inside, [float(np.exp(value)) for value in found.touches], found.spacing)
-    else:
-        found = sign_changes(lambda value: gap.errors(**{parameter: value}), points)
-    if wanted is None:
-        return found
-    width = float(points[-1] - points[0])
-    return Crossings(
-        [_refined(gap, parameter, crossing, width, wanted) for crossing in found], found.touches, found.spacing
-    )
+    found, runs = _seen(gap, parameter, points)
+    touches = [place for run in runs for place in run.inside]
+    if wanted is not None:
+        found, touches = _in_digits(gap, parameter, found, runs, float(points[-1] - points[0]), wanted)
+    spacing = float(np.max(np.diff(np.log(points) if parameter in PLACES else points)))
+    equal = ""
+    if not found and [touches] == [list(run.points) for run in runs]:
+        precision = "in double precision" if wanted is None else f"to {wanted} digits"
+        equal = f"{precision}, at every point of a scan of spacing {spacing:.2g}"
+    return Crossings(found, touches, spacing, equal=equal, digits=wanted)
 
 
-def _refined(gap: Gap, parameter: str, crossing: Crossing, width: float, digits: int) -> Crossing:
+def _seen(gap: Gap, parameter: str, points: np.ndarray) -> tuple[list[Crossing], list[Run]]:
+    """Return what double precision shows between the ends: crossings, and runs where the curves are together."""
+    if parameter not in PLACES:
+        return sign_changes(lambda value: gap.errors(**{parameter: value}), points)
+
+    def place(log: float) -> float:
+        return float(np.clip(np.exp(log), points[0], points[-1]))
+
+    found, runs = sign_changes(lambda log: gap.errors(**{parameter: np.exp(log)}), np.log(points))
+    inside = [replace(crossing, value=place(crossing.value)) for crossing in found]
+    return inside, [run.mapped(place) for run in runs]
+
+
+def _in_digits(
+    gap: Gap, parameter: str, found: Sequence[Crossing], runs: Sequence[Run], width: float, digits: int
+) -> tuple[list[Crossing], list[float]]:
+    """Return the crossings to many digits, with those that digits find in the runs, and the touches that are left."""
+
     def difference(x: Fraction, digits: int) -> Any:
         one, other = gap.exact_errors(digits, **{parameter: x})
         return one - other
@@ -175,17 +133,23 @@ def _refined(gap: Gap, parameter: str, crossing: Crossing, width: float, digits:
     def error(x: Fraction, digits: int) -> Any:
         return gap.exact_errors(digits, **{parameter: x})[0]
 
-    unit = max(abs(crossing.value), NEAR_ZERO * width)
-    value, common = refined_zero(difference, error, crossing.value, unit, crossing.rising, digits, parameter)
-    return Crossing(value, common, crossing.rising)
+    def refined(start: float | Fraction, rising: bool, step: Fraction | None = None) -> Crossing:
+        unit = max(abs(float(start)), NEAR_ZERO * width)
+        value, common = refined_zero(difference, error, start, unit, rising, digits, parameter, step)
+        return Crossing(value, common, rising)
+
+    decided = [decide(run, difference, digits) for run in runs]
+    refound = [refined(crossing.value, crossing.rising) for crossing in found]
+    refound += [refined(near.place, near.rising, near.distance) for brackets, _ in decided for near in brackets]
+    return sorted(refound, key=lambda crossing: crossing.value), [x for _, touches in decided for x in touches]
 
 
-def sign_changes(errors: Errors, points: np.ndarray) -> Crossings:
-    """Return where the two errors, functions of one number or an array, are equal between the first and last point.
+def sign_changes(errors: Errors, points: np.ndarray) -> tuple[list[Crossing], list[Run]]:
+    """Return where two errors, functions of one number or an array, are equal between the first and last point.
 
     Their difference is scanned at the points. Where it comes close to 0 between them without changing sign it is
     minimised first, so that a pair of crossings between two points is found as well. Curves that agree to rounding do
-    not cross there, they touch.
+    not cross there, they touch: the runs of points where they do are returned beside the crossings.
     """
 
     def difference(x: Any) -> Any:
@@ -196,20 +160,22 @@ def sign_changes(errors: Errors, points: np.ndarray) -> Crossings:
         one, other = errors(x)
         return np.where(np.abs(one - other) <= ROUNDING * np.maximum(one, other), 0.0, one - other)
 
-    spacing = float(np.max(np.diff(points), initial=0.0))
     values = resolved(points)
     near = _near_misses(difference, points[values != 0], values[values != 0])
     order = np.argsort([*points, *near], kind="stable")
     values = np.array([*values, *(resolved(np.array(near)) if near else ())])[order]
     points = np.array([*points, *near])[order]
-    together = points[values == 0]
-    points, values = points[values != 0], values[values != 0]
-    found = []
-    for k in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
-        root = brentq(difference, points[k], points[k + 1], xtol=1e-14)
-        found.append(Crossing(float(root), float(errors(root)[0]), bool(values[k + 1] > 0)))
-        together = together[(together < points[k]) | (together > points[k + 1])]
-    return Crossings(found, together.tolist(), spacing)
+    apart = np.flatnonzero(values)
+    found, runs = [], []
+    for before, after in pairwise([None, *apart.tolist(), None]):
+        if before is not None and after is not None and (values[before] > 0) != (values[after] > 0):
+            root = brentq(difference, points[before], points[after], xtol=1e-14)
+            found.append(Crossing(float(root), float(errors(root)[0]), bool(values[after] > 0)))
+            continue
+        inside = points[0 if before is None else before + 1 : after].tolist()
+        if inside:
+            runs.append(Run(tuple(points[before : None if after is None else after + 1].tolist()), tuple(inside)))
+    return found, runs
 
 
 def _near_misses(difference: Callable[[Any], Any], points: np.ndarray, values: np.ndarray) -> list[float]:

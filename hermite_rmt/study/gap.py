@@ -8,15 +8,20 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+from mpmath import nstr
 
 from hermite_rmt.core.numbers import Real, read_real
 from hermite_rmt.core.parameter import Parameter
+from hermite_rmt.study.grid import require_model, require_scalar
 from hermite_rmt.study.scale import Scale, scaled_error, scaled_ridge, scaled_theory
+from hermite_rmt.theory.attention import Attention
+from hermite_rmt.theory.linear_regression import LinearRegression
 from hermite_rmt.theory.model import one_number
 
 SCAN_POINTS = 400
 ROUNDING = 1e-12  # relative difference of two errors that double precision does not resolve
 PLACES = ("c", "gamma")
+SMALLEST, LARGEST = 1e-150, 1e150  # positive numbers that are scanned: doubles with squares that are normal doubles
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,27 @@ class Gap:
                 f"left, right: got two models; allowed: a function of {', '.join(arguments)} for at least one of them"
             )
         fixed = {
-            name: Parameter(value, name).require_positive()
+            name: within_doubles(Parameter(value, name).require_positive())
             for name, value in (("c", c), ("gamma", gamma))
             if value is not None
         }
         for parameter in fixed.values():
             one_number(parameter)
+        for name, model in (("left", left), ("right", right)):
+            if not callable(model):
+                require_scalar(model, name)
         return cls(left, right, free, fixed, scale)
+
+    @property
+    def same(self) -> bool:
+        """Whether both are one model, or models of one kind with the same exact parameters and no more to them."""
+        left, right = self.left, self.right
+        if left is right:
+            return True
+        if type(left) is not type(right) or not isinstance(left, Attention | LinearRegression):
+            return False
+        exact = [[one_real(x).rational for x in model.parameters().values()] for model in (left, right)]
+        return None not in exact[0] and exact[0] == exact[1]
 
     def errors(self, **values: Any) -> tuple[Any, Any]:
         """Return both errors in double precision; the free parameters broadcast together."""
@@ -98,7 +117,10 @@ class Gap:
 
     def _models(self, values: Mapping[str, Any]) -> tuple[Any, Any]:
         arguments = {name: values[name] for name in self.free if name not in PLACES}
-        one, other = (model(**arguments) if callable(model) else model for model in (self.left, self.right))
+        one, other = (
+            require_model(model(**arguments), f"{name}({', '.join(arguments)})") if callable(model) else model
+            for name, model in (("left", self.left), ("right", self.right))
+        )
         return one, other
 
 
@@ -108,19 +130,37 @@ def one_real(parameter: Parameter) -> Real:
     return cast(Real, parameter.reals[()])
 
 
+def within_doubles(parameter: Parameter) -> Parameter:
+    """Return a positive parameter that doubles hold, squares included.
+
+    Raises
+    ------
+    ValueError
+        If a value is beyond: what is scanned is scanned in double precision, whatever the digits.
+    """
+    beyond = (parameter.floats < SMALLEST) | (parameter.floats > LARGEST)
+    if beyond.any():
+        first = nstr(parameter.reals[beyond][0].mpf(53), 6)
+        allowed = f"{SMALLEST:g} to {LARGEST:g}, the search begins in double precision with digits, too"
+        raise ValueError(f"{parameter.name}: got {first}; allowed: {allowed}")
+    return parameter
+
+
 def read_points(parameter: str, values: Sequence[Any], count: int = SCAN_POINTS) -> np.ndarray:
     """Return increasing numbers; two are the ends of `count` points, geometric along c and gamma.
 
     Raises
     ------
     ValueError
-        If they are not increasing, or c or gamma is not positive.
+        If they are not increasing, c or gamma is not positive, or a number is beyond the range of doubles.
     """
-    points = Parameter(values, "values").floats
+    given = Parameter(values, "values")
+    if parameter in PLACES:
+        within_doubles(given.require_positive())
+    given.require(np.abs(given.floats) <= LARGEST, f"numbers up to {LARGEST:g}, which double precision holds")
+    points = given.floats
     if points.ndim != 1 or points.size < 2 or not (np.diff(points) > 0).all():
         raise ValueError(f"values: got {values!r}; allowed: at least two increasing numbers")
-    if parameter in PLACES:
-        Parameter(points, "values").require_positive()
     if points.size > 2:
         return points
     spaced = np.geomspace if parameter in PLACES else np.linspace

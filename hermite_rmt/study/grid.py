@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -68,8 +69,18 @@ def labelled(name: str, dims: tuple[str, ...], values: Any) -> tuple[Any, ...]:
     return dims, values, {"long_name": LONG_NAMES[name], "units": "1"}
 
 
-def require_scalar(model: Any) -> None:
-    """Raise a ValueError if the model stands for an array of models."""
+def require_model(model: Any, argument: str = "model") -> Any:
+    """Return a model, or raise a TypeError that names the argument if it is something else."""
+    if isinstance(model, type) or not (hasattr(model, "parameters") and hasattr(model, "solve")):
+        raise TypeError(
+            f"{argument}: got {reprlib.repr(model)}; allowed: a model, such as Attention(...) or LinearRegression()"
+        )
+    return model
+
+
+def require_scalar(model: Any, argument: str = "model") -> None:
+    """Raise a TypeError if this is no model, a ValueError if it stands for an array of models."""
+    require_model(model, argument)
     for name, parameter in model.parameters().items():
         if parameter.shape:
             raise ValueError(

@@ -16,7 +16,7 @@ from hermite_rmt.core.derived import exact_expression
 from hermite_rmt.core.numbers import KnownDigits, Real, read_digits
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import html_table
-from hermite_rmt.study.gap import one_real
+from hermite_rmt.study.gap import one_real, within_doubles
 from hermite_rmt.study.zeros import refined_zero
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.model import one_number
@@ -58,7 +58,7 @@ def best_linear_part(
 
     Parameters
     ----------
-    nu, c, gamma : positive numbers
+    nu, c, gamma : positive numbers from 1e-150 to 1e150: the minima are looked for in double precision
     overlaps, diagonal, skip : numbers, as for `Attention`
     digits : None for double precision, else how many digits of a1, share and error are right
 
@@ -95,7 +95,8 @@ class _Family:
 
     @classmethod
     def read(cls, nu: Any, c: Any, gamma: Any, overlaps: Any, diagonal: Any, skip: Any) -> _Family:
-        positive = [Parameter(x, name).require_positive() for x, name in ((nu, "nu"), (c, "c"), (gamma, "gamma"))]
+        given = ((nu, "nu"), (c, "c"), (gamma, "gamma"))
+        positive = [within_doubles(Parameter(x, name).require_positive()) for x, name in given]
         shifts = [Parameter(x, name) for x, name in ((diagonal, "diagonal"), (skip, "skip"))]
         for parameter in (*positive, *shifts):
             one_number(parameter)
