@@ -280,7 +280,8 @@ def test_an_interval_above_the_probability_named_is_seen(left, log_width):
     try:
         found = coefficients(Integrand.of_callable(lambda t: 1 if left < t < right else 0), 0)[0]
     except ValueError as refusal:
-        assert "give its breakpoints" in str(refusal)
+        if "give its breakpoints" not in str(refusal):
+            raise
         return
     # both jumps are known to a few units in the last place of their cell
     assert found == pytest.approx(inside, abs=1e-13) or (found == 0 and inside < 1.3e-4)
