@@ -110,6 +110,29 @@ def test_degrees_of_freedom_of_random_points_against_sixty_digits() -> None:
         assert model.degrees_of_freedom(c, gamma) == pytest.approx(float(expected), rel=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("a1", "nu", "c", "gamma"),
+    [(0.0031436020848898305, 1.8853550331920745e-05, 0.25, 1e6), (-0.1169, 0.01367, 1450025.8319, 1.041e13)],
+)
+def test_degrees_of_freedom_at_large_ridges(a1: float, nu: float, c: float, gamma: float) -> None:
+    model = hr.Attention(a1=a1, nu=nu)
+    assert model.degrees_of_freedom(c, gamma) == pytest.approx(
+        float(model.degrees_of_freedom(c, gamma, digits=25)), rel=1e-14
+    )
+
+
+def test_degrees_of_freedom_around_and_beyond_the_spectrum() -> None:
+    """From inside the spectrum to where 1 - gamma m is mean/gamma, for small and large c."""
+    rng = np.random.default_rng(83)
+    for _ in range(60):
+        c, nu, height = 10 ** rng.uniform((-5, -6, -2), (6, 2, 12))
+        a1 = np.sqrt(nu * rng.uniform()) * rng.choice((-1, 1))
+        model = hr.Attention(a1=a1, nu=nu, diagonal=rng.choice((0.0, a1, np.sqrt(nu) * rng.uniform(-2, 2))))
+        gamma = height * (1 + c) * nu
+        exact = float(model.degrees_of_freedom(c, gamma, digits=20))
+        assert model.degrees_of_freedom(c, gamma) == pytest.approx(exact, rel=1e-11)
+
+
 def test_degrees_of_freedom_of_regression_and_their_ends() -> None:
     regression = hr.LinearRegression(mu_mu=2)
     with mpmath.workdps(60):
@@ -450,6 +473,35 @@ def test_crossings_name_what_they_refuse() -> None:
         hr.crossings(*models, "c", (1, 0.1), gamma=1)
     with pytest.raises(TypeError, match="a function of nu"):
         hr.crossings(*models, "nu", (1, 2), c=1, gamma=1)
+
+
+def test_what_is_no_model_is_named() -> None:
+    model, other = hr.Attention(a1="0.46", nu="3.8"), hr.LinearRegression()
+    with pytest.raises(TypeError, match=r"model: got LinearRegression\(.*allowed: Attention"):
+        hr.signal_threshold(other, 1)
+    for wrong in (3, None):
+        with pytest.raises(TypeError, match=f"right: got {wrong}; allowed: a model"):
+            hr.crossings(model, wrong, "c", (0.1, 1), gamma=1)
+    with pytest.raises(TypeError, match=r"right\(nu\): got 5; allowed: a model"):
+        hr.crossings(model, lambda nu: 5, "nu", (0.1, 1), c=1, gamma=1)
+    with pytest.raises(TypeError, match="certified: got 'no'; allowed: True or False"):
+        hr.crossings(model, other, "gamma", (0.1, 1), c=1, certified="no")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        ([], {}, r"other_values: got an array of shape \(0,\); allowed: a number, or several"),
+        ([1, 0], {}, "other_values: got 0; allowed: a positive number"),
+        ([[1, 2]], {}, r"other_values: got an array of shape \(1, 2\)"),
+        (["1e-400"], {}, "other_values: got 1.0e-400; allowed: 1e-150"),
+        ([1], {"resolution": "x"}, "resolution: got 'x'; allowed: two whole numbers"),
+        ([1], {"resolution": (2.5, 3)}, r"resolution: got \(2.5, 3\)"),
+    ],
+)
+def test_crossing_curve_names_what_it_refuses(rows: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=said):
+        hr.crossing_curve(hr.Attention(a1=0, nu=1), hr.LinearRegression(), "c", (0.1, 1), "gamma", rows, **options)
 
 
 def test_best_linear_part_is_a_minimum() -> None:

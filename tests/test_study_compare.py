@@ -177,3 +177,11 @@ def test_a_model_needs_no_energy_at_equal_scale() -> None:
         name="curve", nonlinearity=None, **{k: getattr(Curve(np.exp), k) for k in ("parameters", "describe", "solve")}
     )
     assert compare([stand_in], 1.0, 1.0).error.item() == 1.0
+
+
+def test_one_model_is_compared_with_none_and_what_is_no_model_is_named() -> None:
+    alone = hr.LinearRegression()
+    assert hr.compare(alone, 1, 1).identical(hr.compare([alone], 1, 1))
+    for wrong in (5, [alone, 5]):
+        with pytest.raises(TypeError, match="models: got 5; allowed: a model"):
+            hr.compare(wrong, 1, 1)

@@ -298,3 +298,10 @@ def test_bad_input(model: hr.LinearRegression, change: dict[str, object], named:
     arguments = {"model": model, "c": C, "gamma": GAMMA, **change}
     with pytest.raises(ValueError, match=named):
         sweep(**arguments)
+
+
+def test_what_is_no_model_or_no_dict_is_named() -> None:
+    with pytest.raises(TypeError, match="model: got 5; allowed: a model"):
+        hr.sweep(5, c=[1], gamma=1)
+    with pytest.raises(TypeError, match="simulate: got 5; allowed: a dict with n"):
+        hr.sweep(hr.LinearRegression(), c=[1], gamma=1, simulate=5)  # type: ignore[arg-type]

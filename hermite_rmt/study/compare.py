@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -17,12 +17,12 @@ from hermite_rmt.study.provenance import provenance
 from hermite_rmt.study.scale import Scale, scaled_theory
 
 
-def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -> xr.Dataset:
+def compare(models: Any, c: Any, gamma: Any, scale: Scale = "equal") -> xr.Dataset:
     """Compute several models on one grid, and every crossing of their error curves along c.
 
     Parameters
     ----------
-    models : models with scalar parameters
+    models : models with scalar parameters, or one
     c, gamma : numbers or one-dimensional sequences: the axes of the grid
     scale : "equal" takes every model at the given gamma. The comparison then depends on the scale of the features:
         f -> 10 f lowers attention's error and leaves linear regression's as it is.
@@ -40,7 +40,7 @@ def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -
     Raises
     ------
     ValueError, TypeError
-        If the grid or `scale` is not allowed, or the energy of a model's features is not known.
+        If a model, the grid or `scale` is not allowed, or the energy of a model's features is not known.
 
     >>> from hermite_rmt import LinearRegression
     >>> data = compare([LinearRegression(), LinearRegression(mu_mu=1)], c=[0.5, 2], gamma=0.1)
@@ -49,10 +49,11 @@ def compare(models: Sequence[Any], c: Any, gamma: Any, scale: Scale = "equal") -
     """
     if scale not in ("equal", "trace"):
         raise ValueError(f"scale: got {scale!r}; allowed: 'equal' or 'trace'")
+    models = list(models) if isinstance(models, Iterable) else [models]
     if not models:
         raise ValueError("models: got none; allowed: at least one model")
     for model in models:
-        require_scalar(model)
+        require_scalar(model, "models")
     grid = Grid.read(c, gamma)
     c_values, gamma_values = grid.c.floats, grid.gamma.floats
     names = _labels(models)

@@ -12,7 +12,7 @@ import xarray as xr
 
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.study.crossings import crossings
-from hermite_rmt.study.gap import PLACES, ROUNDING, Gap, read_points
+from hermite_rmt.study.gap import PLACES, ROUNDING, Gap, read_points, within_doubles, within_range
 from hermite_rmt.study.scale import Scale
 
 RESOLUTION = (200, 100)
@@ -53,6 +53,11 @@ def crossing_curve(
         `left` is on the left-hand side of the direction of travel, `parameter` to the right and `other` upwards
     branch_number : closed, whether a branch comes back to its first point; others end at the border of the box
 
+    Raises
+    ------
+    ValueError, TypeError
+        As `crossings`, and if `other_values` or `resolution` is not allowed.
+
     A branch may turn round in either parameter. Branches are told apart by a grid: what happens within one of its
     cells (a loop, two branches that almost meet) is not seen.
 
@@ -64,7 +69,9 @@ def crossing_curve(
     if other == parameter:
         raise ValueError(f"other: got {other!r}, the parameter itself; allowed: another one")
     gap = Gap.read(left, right, (parameter, other), c, gamma, scale)
-    rows = Parameter(other_values, "other_values").floats.ravel()
+    rows = _rows(other, other_values)
+    if not isinstance(resolution, Sequence) or [type(count) for count in resolution] != [int, int]:
+        raise TypeError(f"resolution: got {resolution!r}; allowed: two whole numbers")
     axes = (_axis(parameter, read_points(parameter, values, 2), resolution[0]), _axis(other, rows, resolution[1]))
     branches = _branches(gap, axes)
     found = []
@@ -90,6 +97,16 @@ def crossing_curve(
             "closed": ("branch_number", np.array([closed for _, closed in branches], dtype=bool)),
         }
     )
+
+
+def _rows(other: str, other_values: Any) -> np.ndarray:
+    """Return the values of the second parameter."""
+    given = Parameter(other_values, "other_values")
+    if given.shape == (0,) or len(given.shape) > 1:
+        raise ValueError(f"other_values: got an array of shape {given.shape}; allowed: a number, or several in a row")
+    if other in PLACES:
+        within_doubles(given.require_positive())
+    return within_range(given).floats.ravel()
 
 
 def _axis(name: str, points: np.ndarray, count: int) -> np.ndarray:

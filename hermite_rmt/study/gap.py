@@ -146,6 +146,12 @@ def within_doubles(parameter: Parameter) -> Parameter:
     return parameter
 
 
+def within_range(parameter: Parameter) -> Parameter:
+    """Return a parameter of any sign that doubles hold, or raise a ValueError."""
+    parameter.require(np.abs(parameter.floats) <= LARGEST, f"numbers up to {LARGEST:g}, which double precision holds")
+    return parameter
+
+
 def read_points(parameter: str, values: Sequence[Any], count: int = SCAN_POINTS) -> np.ndarray:
     """Return increasing numbers; two are the ends of `count` points, geometric along c and gamma.
 
@@ -157,8 +163,7 @@ def read_points(parameter: str, values: Sequence[Any], count: int = SCAN_POINTS)
     given = Parameter(values, "values")
     if parameter in PLACES:
         within_doubles(given.require_positive())
-    given.require(np.abs(given.floats) <= LARGEST, f"numbers up to {LARGEST:g}, which double precision holds")
-    points = given.floats
+    points = within_range(given).floats
     if points.ndim != 1 or points.size < 2 or not (np.diff(points) > 0).all():
         raise ValueError(f"values: got {values!r}; allowed: at least two increasing numbers")
     if points.size > 2:

@@ -59,6 +59,8 @@ def sweep(
     ------
     ValueError
         If an axis, `simulate` or the checkpoint does not fit.
+    TypeError
+        If `model` is no model, or `simulate` no dict.
 
     >>> from hermite_rmt import LinearRegression
     >>> data = sweep(LinearRegression(), c=[0.5, 2], gamma=[0.1, 1])
@@ -113,9 +115,12 @@ def simulated_variables(
 
 def read_simulation(grid: Grid, simulate: Mapping[str, Any], needs_seed: bool = False) -> Simulation:
     """Check the `simulate` argument of a sweep."""
+    allowed = "a dict with n, trials, rng and options"
+    if not isinstance(simulate, Mapping):
+        raise TypeError(f"simulate: got {simulate!r}; allowed: {allowed}")
     options = dict(simulate)
     if "n" not in options:
-        raise ValueError(f"simulate: got {sorted(options)}; allowed: a dict with n, trials, rng and options")
+        raise ValueError(f"simulate: got {sorted(options)}; allowed: {allowed}")
     n, trials = (_count(options.pop(name, default), name) for name, default in (("n", None), ("trials", 10)))
     seed = options.pop("rng", None)
     if seed is None:

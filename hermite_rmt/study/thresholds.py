@@ -103,11 +103,15 @@ def signal_threshold(model: Attention, c: Any, digits: int | None = None) -> Any
     ------
     ValueError
         If a_1 = 0 (no signal is large enough), if there are weights, or c or digits is outside its domain.
+    TypeError
+        If the model is not `Attention`.
 
     >>> from hermite_rmt import Attention
     >>> signal_threshold(Attention(a1=1, nu=1), c=4), signal_threshold(Attention(a1="0.6", nu="0.5"), 2, digits=20)
     (2.0, mpf('1.5104837662491113123'))
     """
+    if not isinstance(model, Attention):
+        raise TypeError(f"model: got {model!r}; allowed: Attention")
     ratio = Parameter(c, "c").require_positive()
     wanted = read_digits(digits)
     given = {**model.parameters(), **model.derived()}
