@@ -75,6 +75,26 @@ def test_derivatives_of_the_other_values(make: Any, values: dict[str, str], of: 
         assert model.derivative(parameter, *place, of=of) == pytest.approx(float(slope), rel=1e-8, abs=0)
 
 
+@pytest.mark.parametrize(
+    ("values", "c", "gamma", "of"),
+    [
+        ({"a1": -3.1324829705549956e-11, "nu": 0.000981244956081705}, 0.001, 9.988346421957758e-05, "trace"),
+        (
+            {"a1": 4.121986298410539, "nu": 16.990771044284216, "diagonal": -2},
+            0.999999999999999,
+            1.9774725996362917e-12,
+            "quadratic_form",
+        ),
+    ],
+)
+def test_derivatives_whose_two_computations_err_alike(
+    values: dict[str, float], c: float, gamma: float, of: str
+) -> None:
+    model = hr.Attention(**values)
+    exact = float(model.derivative("nu", c, gamma, of=of, digits=20))
+    assert model.derivative("nu", c, gamma, of=of) == pytest.approx(exact, rel=1e-10)
+
+
 def test_derivatives_broadcast_and_name_what_they_refuse() -> None:
     model = attention(**ATTENTION)
     grid = model.derivative("nu", np.array([[0.5], [2.0]]), [0.1, 1.0, 10.0])

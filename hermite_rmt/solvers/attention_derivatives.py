@@ -29,7 +29,7 @@ from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
 from hermite_rmt.solvers.dual import Series
 
 VISIBLE = 1e-7  # change of a value that doubles show, over the value, for a change of a parameter as large as it is
-AGREEMENT = 1e-9  # of two derivatives with different rounding errors; where they differ more, digits decide
+AGREEMENT = 1e-10  # of two derivatives with different rounding errors; where they differ more, digits decide
 OTHER_SCALE, OTHER_BALANCE = 1.3, 0.9  # of f and of the weights; no powers of 2: all is rounded differently
 DIGITS = 17
 

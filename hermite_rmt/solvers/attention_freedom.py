@@ -50,7 +50,8 @@ def degrees_of_freedom(
 ) -> FloatArray:
     """Return 1 - gamma m in double precision; arrays of shape (N,), as in `solve_grid`; nan where it is not solved.
 
-    Right to about 1e-11; where gamma is well above the spectrum, to rounding.
+    Right to about 1e-11, for kappa as it is given: at c above 1e10 its rounding hides a diagonal that is small beside
+    a1. Where gamma is well above the spectrum, right to rounding.
 
     >>> one = np.ones(1)
     >>> found = degrees_of_freedom(one, 1e20 * one, 0 * one, 2 * one, 2 * one, 0 * one)
