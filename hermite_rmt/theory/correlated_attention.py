@@ -24,7 +24,8 @@ from hermite_rmt.theory.overlaps import Overlaps, read_overlaps
 from hermite_rmt.theory.simulated import SimulatedModel
 
 _FREQUENCIES = (64, 4096)  # first and largest number of frequencies
-_AGREE = 1e-11  # relative change of E, q and m when their number doubles
+# Relative changes of E, q and m when their number doubles: where it stops, what is promised, what may be used
+_AGREE, _PROMISED, _REDUCED = 1e-11, 1e-9, 1e-6
 _SMALL_AMPLITUDE = 0.05  # of f, relative to sqrt(gamma), where the path starts
 
 
@@ -94,12 +95,14 @@ class CorrelatedAttention(SimulatedModel):
         for index, point in enumerate(points):
             groups.setdefault(tuple(point[name] for name in ("c", "diagonal", "skip")), []).append(index)
         for members in groups.values():  # one path serves all ridges
-            rows, agree, paths = self._converged([points[index] for index in members])
-            numbers[members] = rows
-            for index, same, path in zip(members, agree, paths, strict=True):
-                if path is not None:
-                    residual[index], steps[index] = path.residual, path.steps
-                    outcome[index] = Outcome.CONVERGED if same else Outcome.REDUCED
+            rows, changes, paths = self._converged([points[index] for index in members])
+            for index, row, change, path in zip(members, rows, changes, paths, strict=True):
+                if path is None:
+                    continue
+                residual[index], steps[index] = path.residual, path.steps
+                if change <= _REDUCED:
+                    numbers[index] = row
+                    outcome[index] = Outcome.CONVERGED if change <= _PROMISED else Outcome.REDUCED
         return Solution(dict(zip(OBSERVABLES, numbers.T.copy(), strict=True)), residual, outcome, steps=steps)
 
     def _converged(self, points: list[dict[str, float]]) -> tuple[np.ndarray, np.ndarray, list[PathPoint | None]]:
@@ -107,7 +110,8 @@ class CorrelatedAttention(SimulatedModel):
 
         Returns
         -------
-        The observables, (points, 3), nan where the path ended; which points agreed; and their paths' ends
+        The observables, (points, 3), nan where the path ended; the largest relative change of each point's with the
+        last doubling, which shows rounding errors as well; and the paths' ends
         """
         size, last = _FREQUENCIES
         previous = np.full((len(points), len(OBSERVABLES)), np.inf)
@@ -120,9 +124,9 @@ class CorrelatedAttention(SimulatedModel):
                 if path is not None:
                     labels = _labels(point.get("label_frequency"), frequencies)
                     row[:] = system.observables(path, _gram(point), labels)
-            agree = np.asarray((np.abs(numbers - previous) <= _AGREE * np.abs(numbers)).all(axis=1))
-            if size == last or (agree | np.isnan(numbers[:, 0])).all():
-                return numbers, agree, paths
+            changes = np.asarray((np.abs(numbers - previous) / np.abs(numbers)).max(axis=1))
+            if size == last or ((changes <= _AGREE) | np.isnan(changes)).all():
+                return numbers, changes, paths
             size, previous = 2 * size, numbers
 
     def _system(self, frequencies: np.ndarray, point: Mapping[str, float]) -> tuple[CorrelatedSystem, float]:
