@@ -152,5 +152,7 @@ def test_refusals() -> None:
             ask(1.0)
     with pytest.raises(SolveError, match="this is an edge of the spectrum, a double root"):
         hr.Attention(a1=0, nu=1).spectrum(1).stieltjes("27/4", digits=5)
+    with pytest.raises(ValueError, match=r"moments: a1: got .*a computed number"):
+        hr.Attention("tanh(x)").spectrum(1).moments(2)
     with pytest.raises(ValueError, match="of: got 'A'"):
         hr.Attention(a1=0, nu=1).spectrum(1).moments(2, of="A")

@@ -78,6 +78,11 @@ MISTAKES = {
     "no ratio": (equivalent((Z.T * Z / n + gamma * IDENTITY).inv(), None), "the ratio of p"),
     "circular ratios": (equivalent(W + IDENTITY, {n: p, p: n}), "missing or circular"),
     "ratio not a multiple": (equivalent((Z.T * Z / n).inv(), {p: n + 1}), "allowed: a scalar times n"),
+    "negative ratio": (
+        equivalent((Z.T * Z / n).inv(), {p: -n}),
+        r"ratios: got p: -n; allowed: a positive number times n",
+    ),
+    "ratio 0": (equivalent((Z.T * Z / n).inv(), {p: 0 * n}), "ratios: got p: 0; allowed: a positive number"),
     "scalar plus matrix": (lambda: W + gamma, r"write gamma\*Identity\(n\)"),
     "scalar minus matrix": (lambda: gamma - W, r"Identity\(n\)"),
     "lonely vector": (equivalent(W * y), "the vector y: allowed inside an expression only as a rank-one part"),
@@ -115,6 +120,17 @@ def test_a_mistake_is_named_where_it_is(name):
     run, message = MISTAKES[name]
     with pytest.raises(ValueError, match=message):
         run()
+
+
+def test_arguments_of_the_wrong_kind_are_named():
+    resolvent = equivalent((Z.T * Z / n + gamma * IDENTITY).inv())()
+    with pytest.raises(TypeError, match="ratios: got 5; allowed: a mapping"):
+        equivalent(W, 5)()
+    for form in (5, (y,), "yy and y"):
+        with pytest.raises(TypeError, match=r"form: got .*; allowed: a pair"):
+            resolvent.certify({c: 1, gamma: 1}, form=form)
+    with pytest.raises(ArithmeticError, match="moments: got an expression with an inverse"):
+        resolvent.moments(2, {c: 1, gamma: 1})
 
 
 def test_expression_errors_are_value_errors():

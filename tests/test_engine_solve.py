@@ -362,6 +362,30 @@ def test_tiny_ridges():
         assert close(resolvent.trace({c: ratio, gamma: ridge}, digits=25), text, 19)
 
 
+@pytest.mark.parametrize("ridge", ["1e-50", "1e-100", "1e-400", "1e-2000"])
+def test_ridges_beyond_doubles_are_followed_and_never_said_to_be_in_the_spectrum(ridge):
+    """For c = 1 the Marchenko-Pastur law reaches 0: m = 2 / (gamma + sqrt(gamma^2 + 4 gamma))."""
+    resolvent = deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS)
+    with mpmath.workdps(60):
+        ridge_, values = mpmath.mpf(ridge), {c: 1, gamma: ridge}
+        root = mpmath.sqrt(ridge_**2 + 4 * ridge_)
+        exact = 2 / (ridge_ + root)
+        slope = -2 * (1 + (ridge_ + 2) / root) / (ridge_ + root) ** 2
+        assert abs(resolvent.trace(values, digits=40) / exact - 1) < mpmath.mpf(10) ** -40
+        assert abs(resolvent.trace(values, digits=40, derivative=gamma) / slope - 1) < mpmath.mpf(10) ** -40
+        double = 1e-308 < exact < 1e308 and float(exact)
+    if double:
+        assert resolvent.trace(values) == pytest.approx(double, rel=1e-15)
+    else:
+        with pytest.raises(SolveError, match=r"what double precision can hold.*e\+1000"):
+            resolvent.trace(values)
+
+
+def test_a_negative_number_too_small_for_doubles_keeps_its_sign():
+    with pytest.raises(ValueError, match="ratio of p: got -"):
+        deterministic_equivalent((S + gamma * IDENTITY).inv(), RATIOS).trace({c: "-1e-400", gamma: 1})
+
+
 # Spikes
 
 

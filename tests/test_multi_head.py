@@ -100,3 +100,10 @@ def test_digits_of_a_double_callable_are_refused():
     assert 0 < model.error(1, 1) < 1
     with pytest.raises(ValueError, match="double"):
         model.error(1, 1, digits=30)
+
+
+def test_ridges_beyond_doubles_are_followed():
+    """One head is `Attention`, whose solver is another one."""
+    f, ridge = "x**3 - 2*x", "1e-400"
+    exact = hr.Attention(f).error(1, ridge, digits=20)
+    assert abs(hr.MultiHeadAttention([f]).error(1, ridge, digits=10) / exact - 1) < 1e-10

@@ -78,6 +78,8 @@ class Reader:
             ratio = sympy.simplify(value / self.base)
             if ratio.has(self.base) or ratio.free_symbols & set(given):
                 raise ExpressionError(f"ratios: got {size}: {value}; allowed: a scalar times {self.base}")
+            if ratio.is_positive is False:
+                raise ExpressionError(f"ratios: got {size}: {value}; allowed: a positive number times {self.base}")
             self.ratios[size] = ratio
         self._sizes = {size: ratio * self.base for size, ratio in self.ratios.items() if size != self.base}
 

@@ -7,6 +7,7 @@ rather than left; the path is recorded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from hermite_rmt.core.contexts import local_context
 from hermite_rmt.solvers.linear import SingularError, eliminate
 
 Parameters = Sequence[Any]
+Extrapolation = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # x before, x now, how many such steps further
 EARLIEST = 1e-12  # of a path: from there on a step may be as short as the path so far times `shortest`
 FIRST_CORRECTION = 0.25  # relative size of the first Newton correction that still counts as following the path
 
@@ -54,6 +56,30 @@ class CompiledSystem:
     size: int
     pattern: tuple[tuple[int, int], ...]
     layout: tuple[tuple[int, int, int], ...]
+
+
+def linear(before: np.ndarray, now: np.ndarray, factor: float) -> np.ndarray:
+    """Extrapolate along the secant."""
+    guess: np.ndarray = now + (now - before) * factor
+    return guess
+
+
+def logarithmic(before: np.ndarray, now: np.ndarray, factor: float) -> np.ndarray:
+    """Extrapolate along the secant of the logarithms, exact for power laws; linearly where there is none."""
+    quotients = [v / u if u else 0 for u, v in zip(before, now, strict=True)]
+    guess: np.ndarray = np.array(
+        [
+            v * q**factor if q.real > abs(q.imag) else v + (v - u) * factor
+            for u, v, q in zip(before, now, quotients, strict=True)
+        ],
+        dtype=now.dtype,
+    )
+    return guess
+
+
+def largest_quotient(sizes: np.ndarray, scales: np.ndarray) -> Any:
+    """Return the largest sizes / scales; 0 for a size 0, whatever its scale."""
+    return np.max([size / scale if size else 0.0 for size, scale in zip(sizes, scales, strict=True)], initial=0.0)
 
 
 @dataclass
@@ -122,23 +148,35 @@ class Arithmetic:
 
     def scales(self, x: np.ndarray) -> np.ndarray:
         """Return a natural size for each unknown: (largest of its row)(largest of its column)/(largest of all)."""
-        sizes = np.array([float(abs(value)) for value in x])
-        largest: dict[tuple[str, int, int], float] = {}
+        sizes = self.sizes(x)
+        largest: dict[tuple[str, int, int], Any] = {}
         keys = [(("all", g, 0), ("row", g, i), ("column", g, j)) for g, i, j in self.system.layout]
         for size, names in zip(sizes, keys, strict=True):
             for name in names:
                 largest[name] = max(largest.get(name, 0.0), size)
         natural = [largest[row] * (largest[column] / (largest[whole] or 1.0)) for whole, row, column in keys]
-        scales: np.ndarray = np.maximum(np.maximum(sizes, np.array(natural)), 1e-300)
-        return scales
+        scales: np.ndarray = np.maximum(sizes, np.array(natural, dtype=sizes.dtype))
+        return scales if self.precision is not None else np.maximum(scales, 1e-300)
 
-    def relative(self, change: np.ndarray, x: np.ndarray) -> float:
+    def sizes(self, x: np.ndarray) -> np.ndarray:
+        """Return absolute values: floats, or multiprecision numbers, whose exponents have no bounds."""
+        if self.precision is None:
+            absolute: np.ndarray = np.abs(x)
+            return absolute
+        result = np.empty(len(x), dtype=object)
+        result[:] = [abs(value) for value in x]
+        return result
+
+    def relative(self, change: np.ndarray, x: np.ndarray) -> Any:
         """Return the largest entry of a change against the natural size of its unknown."""
-        sizes = np.array([float(abs(entry)) for entry in change])
         with np.errstate(all="ignore"):
-            return float(np.max(sizes / np.maximum(self.scales(x), self.scales(x + change)), initial=0.0))
+            return largest_quotient(self.sizes(change), np.maximum(self.scales(x), self.scales(x + change)))
 
-    def newton(self, x: np.ndarray, parameters: Parameters, tolerance: float, guarded: bool = True) -> np.ndarray:
+    def power(self, exponent: int) -> Any:
+        """Return 2 to a whole power, of any size."""
+        return 2.0**exponent if self.precision is None else local_context(self.precision).ldexp(1, exponent)
+
+    def newton(self, x: np.ndarray, parameters: Parameters, tolerance: Any, guarded: bool = True) -> np.ndarray:
         """Return the solution Newton's method reaches from x.
 
         ``guarded`` demands a small first correction and contraction from the first step on.
@@ -148,11 +186,11 @@ class Arithmetic:
         ContinuationError
             If it does not contract.
         """
-        previous = np.inf
+        previous: Any = math.inf
         for step in range(60):
             change = self.correction(x, parameters)
             size = self.relative(change, x)
-            if not np.isfinite(size):
+            if not math.isfinite(size):
                 raise ContinuationError("a Newton step is not finite")
             if guarded and step == 0 and size > FIRST_CORRECTION:
                 raise ContinuationError("the first Newton correction is too large")
@@ -167,15 +205,20 @@ class Arithmetic:
         raise ContinuationError("Newton's method ran out of steps")
 
     def follow(
-        self, x: np.ndarray, path: Callable[[float], Parameters], first: float = 0.2, shortest: float = 1e-5
+        self,
+        x: np.ndarray,
+        path: Callable[[float], Parameters],
+        first: float = 0.2,
+        shortest: float = 1e-5,
+        extrapolate: Extrapolation = linear,
     ) -> tuple[np.ndarray, list[float]]:
-        """Follow the solution from path(0), where it is x, to path(1).
+        """Follow the solution from path(0), where it is x, to path(1); steps are guessed by `extrapolate`.
 
         Returns
         -------
         (solution at path(1), the accepted points of the path)
         """
-        tolerance = 1e-9 if self.precision is None else 2.0 ** (-self.precision / 2)
+        tolerance = 1e-9 if self.precision is None else self.power(-self.precision // 2)
         here, step = 0.0, first
         trail = [0.0]
         last: tuple[float, np.ndarray] | None = None
@@ -183,7 +226,7 @@ class Arithmetic:
             there = min(1.0, here + step)
             guess = x
             if last is not None:
-                guess = x + (x - last[1]) * ((there - here) / (here - last[0]))
+                guess = extrapolate(last[1], x, (there - here) / (here - last[0]))
             try:
                 new = self.newton(guess, path(there), tolerance)
             except ContinuationError as reason:

@@ -260,5 +260,11 @@ class AttentionSpectrum:
         """
         if of not in ("gram", "kernel"):
             raise ValueError(f"of: got {of!r}; allowed: 'gram' or 'kernel'")
-        values = {symbol: exact_expression(self._reals[str(symbol)]) for symbol in _SYMBOLS}
+        values = {symbol: self._exact(str(symbol)) for symbol in _SYMBOLS}
         return matrices()[of].moments(count, values)
+
+    def _exact(self, name: str) -> sympy.Expr:
+        try:
+            return exact_expression(self._reals[name])
+        except ValueError as reason:
+            raise ValueError(f"moments: {name}: {reason}") from None

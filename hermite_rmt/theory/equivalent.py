@@ -150,6 +150,8 @@ class DeterministicEquivalent(DerivedEquations):
         """
         if form is None and self._node.rows != self._node.cols:
             raise ExpressionError(f"certify: the expression is {self._node.rows} x {self._node.cols}, not square")
+        if form is not None and not (isinstance(form, (tuple, list)) and len(form) == 2):
+            raise TypeError(f"form: got {form!r}; allowed: a pair (a, b) of vectors, or None for the trace")
         places = _require_places(digits)
         point = self._one_point(values, balls=True)
         for symbol, number in point.items():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hermite_rmt.core.contexts import local_context
 from hermite_rmt.equivalents.dyson import Dyson
 from hermite_rmt.equivalents.nodes import without_low_rank
 from hermite_rmt.equivalents.positivity import Positivity
@@ -26,7 +27,7 @@ class InSpectrumError(ContinuationError):
 ENOUGH, SMALLEST = 5, 13
 OUTSIDE, INSIDE = 0.95, 0.1
 LEAST = 1e-10  # relative size from which a sign in double precision is believed
-LAST = 600  # bits of the last attempt: a sign that is lost in rounding errors there is let pass
+LAST = 600  # bits of a last attempt: a sign that is lost in rounding errors there is let pass
 
 
 def physical_branch(
@@ -78,10 +79,11 @@ class _Signs:
 
     def require(self, x: np.ndarray, precision: int | None) -> None:
         """Raise a ContinuationError unless all signs are right, beyond rounding errors but for the last precision."""
-        tolerance = LEAST if precision is None else 2.0 ** (-precision / 2)
+        tolerance: Any = LEAST if precision is None else local_context(precision).ldexp(1, -precision // 2)
+        last = precision is not None and precision >= LAST
         for index, way in self._signed:
-            part = (x[index] * way).real
-            if part < tolerance * abs(x[index]) and (precision != LAST or part < -tolerance * abs(x[index])):
+            part, rounding = (x[index] * way).real, tolerance * abs(x[index])
+            if part < (-rounding if last else rounding):
                 raise ContinuationError("an inverse has the wrong sign: the path left the physical branch")
 
 

@@ -47,6 +47,8 @@ class DerivedEquations:
     def __init__(self, expression: Any, ratios: Mapping[Any, Any] | None = None) -> None:
         if not getattr(expression, "is_Matrix", False):
             raise ExpressionError(f"expression: got {expression!r}; allowed: a SymPy matrix expression")
+        if ratios is not None and not isinstance(ratios, Mapping):
+            raise TypeError(f"ratios: got {ratios!r}; allowed: a mapping {{p: c*n}} of dimensions")
         self.expression, self._given = expression, dict(ratios or {})
         self.linearised = linearise_entrywise(expression, lambda part: _reader(part, ratios))
         self._reader = _reader(self.linearised.expression, ratios)

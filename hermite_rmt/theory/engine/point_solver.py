@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import mpmath
 from mpmath import libmp
 
-from hermite_rmt.core.contexts import bits
+from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution, SolveError
 from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
@@ -22,7 +23,8 @@ from hermite_rmt.theory.engine.solver import CompiledEquations, Solved, refine
 from hermite_rmt.theory.engine.values import Number, require_complete
 
 DOUBLE_DIGITS = 17
-PRECISIONS = (None, 200, 600)  # bits to follow a path with: more where less did not do
+DOUBLES = 900  # spread of values, in bits, that doubles can follow
+PRECISIONS = (200, 600)  # bits beyond the spread to follow a path with where doubles did not do
 REMEMBERED = 256  # paths kept
 
 Values = Mapping[Any, Number]
@@ -75,7 +77,9 @@ class PointSolver:
         dyson, followed = (self._bulk, compiled) if form is None else (self._full, self._full_equations)
         exact = exact_point(dyson, every)
         reasons: list[str] = []
-        for precision in PRECISIONS:
+        spread = exact.spread
+        doubles = (None,) if spread <= DOUBLES else ()
+        for precision in (*doubles, *(spread + more for more in PRECISIONS)):
             try:
                 start, steps, notes = self._branch(dyson, followed, point, precision)
                 extra = len(compiled.system.unknowns) - len(start)
@@ -137,7 +141,15 @@ def rounded(value: Any, digits: int | None) -> Any:
     imag: Any = getattr(value, "imag", 0)
     if imag and abs(imag) > abs(value.real) * value.context.mpf(10) ** -(digits or DOUBLE_DIGITS):
         if digits is None:
-            return complex(value)
+            return complex(_double(value.real), _double(imag))
         parts = [libmp.mpf_pos(part._mpf_, bits(digits), "n") for part in (value.real, imag)]
         return mpmath.mp.make_mpc(tuple(parts))
-    return float(value.real) if digits is None else KnownDigits.of(value.real, digits)
+    return _double(value.real) if digits is None else KnownDigits.of(value.real, digits)
+
+
+def _double(value: Any) -> float:
+    """Return a float; a SolveError where it cannot hold the value."""
+    double = float(value)
+    if value and not 0 < abs(double) < math.inf:
+        raise _failure(Outcome.OUT_OF_RANGE, f"a value is about {local_context(30).nstr(value, 3)}", None)
+    return double

@@ -12,15 +12,22 @@ import numpy as np
 import sympy
 
 from hermite_rmt.codegen import Kernel
-from hermite_rmt.core.contexts import bits, local_context
+from hermite_rmt.core.contexts import BITS_PER_DIGIT, bits, local_context
 from hermite_rmt.equivalents.dyson import SCALE, SHIFT
 from hermite_rmt.equivalents.system import EquationSystem
-from hermite_rmt.solvers.continuation import Arithmetic, CompiledSystem, ContinuationError
+from hermite_rmt.solvers.continuation import (
+    Arithmetic,
+    CompiledSystem,
+    ContinuationError,
+    largest_quotient,
+    logarithmic,
+)
 
+_PROBE = 64  # bits that tell a size
 Exact = Callable[[int], Any]  # precision in bits -> number of the local context of that precision
 SHIFTS = (1.0, 1e3)
-DECADES = 16  # of the shift, at a time
-EXPONENTS = 1500  # bits from which on the size of a Newton step is below the smallest double
+DECADES = 16  # of the shift before a first attempt to leave it out; then twice as many, and so on
+LEAST_SHIFT = 100  # decades below 1, and twice those of the values: a smaller shift means nothing
 
 
 @dataclass(frozen=True)
@@ -29,13 +36,20 @@ class Point:
 
     exact: Mapping[Any, Exact]
 
+    @property
+    def spread(self) -> int:
+        """How many bits apart the values may be from 1 and each other: so many may cancel."""
+        values = [exact(_PROBE) for exact in self.exact.values()]
+        parts = [part for value in values for part in (value.real, value.imag) if part]
+        return sum(max(0, abs(local_context(_PROBE).mag(part)) - 1) for part in parts)
+
     def at(self, symbols: Sequence[Any], precision: int, scale: Any = 1, shift: Any = 0) -> list[Any]:
         """Return the values in the order of `symbols`, the path parameters included."""
         special = {SCALE: scale, SHIFT: shift}
         return [special[s] if s in special else self.exact[s](precision) for s in symbols]
 
     def numbers(
-        self, symbols: Sequence[Any], precision: int | None, scale: float = 1.0, shift: float = 0.0
+        self, symbols: Sequence[Any], precision: int | None, scale: float = 1.0, shift: Any = 0.0
     ) -> list[Any]:
         """Return the values at a precision in bits, or as floats or complex numbers (None)."""
         if precision is not None:
@@ -118,7 +132,7 @@ def branch_by_scale(
     arithmetic = Arithmetic(equations.compiled, precision)
     reasons = []
 
-    def parameters(scale: float, shift: float) -> list[Any]:
+    def parameters(scale: float, shift: Any) -> list[Any]:
         return point.numbers(equations.system.parameters, precision, scale, shift)
 
     for largest in (0.0, *SHIFTS):
@@ -128,8 +142,9 @@ def branch_by_scale(
             x, trail = arithmetic.follow(x, lambda s, t=largest: parameters(s, t))  # type: ignore[misc]
             notes = [f"covariance scale 0 to 1 in {len(trail) - 1} steps at shift {largest:g}"]
             if largest:
-                x, trail, smallest = _unshift(arithmetic, x, largest, parameters)
-                notes.append(f"shift {largest:g} to {smallest:g} in {len(trail) - 1} steps, then to 0")
+                decades = LEAST_SHIFT + math.ceil(2 * point.spread / BITS_PER_DIGIT)
+                x, steps, fallen = _unshift(arithmetic, x, largest, parameters, decades)
+                notes.append(f"shift {largest:g} to {largest:g}e-{fallen} in {steps} steps, then to 0")
             require(x, precision)
             return x, arithmetic.steps, tuple(notes)
         except ContinuationError as reason:
@@ -137,28 +152,28 @@ def branch_by_scale(
     raise ContinuationError("; ".join(reasons))
 
 
-def _shrunk(parameters: Callable[[float, float], list[Any]], start: float, u: float) -> list[Any]:
-    return parameters(1.0, start * 10.0 ** (-DECADES * u))
-
-
 def _unshift(
-    arithmetic: Arithmetic, x: np.ndarray, largest: float, parameters: Callable[[float, float], list[Any]]
-) -> tuple[np.ndarray, list[float], float]:
-    """Follow the solution as the shift falls, by 16 decades at a time, until the step to 0 is small."""
-    whole = [0.0]
-    here = largest
+    arithmetic: Arithmetic,
+    x: np.ndarray,
+    largest: float,
+    parameters: Callable[[float, Any], list[Any]],
+    decades: int,
+) -> tuple[np.ndarray, int, int]:
+    """Follow the solution as the shift falls until the step to 0 is small: x, the steps, the decades fallen."""
+    ten: Any = 10.0 if arithmetic.precision is None else local_context(arithmetic.precision).mpf(10)
+
+    def shrunk(fallen: int, length: int, u: float) -> list[Any]:
+        return parameters(1.0, largest * ten ** -(fallen + length * u))
+
+    steps, fallen, length = 0, 0, DECADES
     while True:
-        x, trail = arithmetic.follow(
-            x,
-            partial(_shrunk, parameters, here),
-            first=0.5 / DECADES,
-        )
-        whole += trail[1:]
-        here *= 10.0**-DECADES
+        path = partial(shrunk, fallen, length)
+        x, trail = arithmetic.follow(x, path, first=0.5 / length, extrapolate=logarithmic)
+        steps, fallen, length = steps + len(trail) - 1, fallen + length, 2 * length
         try:
-            return arithmetic.newton(x, parameters(1.0, 0.0), 1e-9), whole, here
+            return arithmetic.newton(x, parameters(1.0, 0.0), 1e-9), steps, fallen
         except ContinuationError:
-            if here < 1e-100:
+            if fallen > decades:
                 raise
 
 
@@ -181,22 +196,20 @@ def refine(
         If Newton's method leaves the start, or the precisions do not agree.
     """
     symbols = equations.system.parameters
-    precision = bits(digits + 12)
+    # values may be small as powers of the parameters are, and are told from zero all the same
+    precision = bits(digits + 12) + 3 * point.spread
     previous: tuple[int, list[Any]] | None = None
     x: Any = start
-    first = np.array([complex(value) for value in start])
     for _ in range(8):
         arithmetic = Arithmetic(equations.compiled, precision)
         parameters = [arithmetic.array([value])[0] for value in point.at(symbols, precision)]
-        tolerance = 2.0 ** max(-precision // 2 - 8, -1000)
-        x = arithmetic.newton(arithmetic.array(x), parameters, tolerance, guarded=False)
-        for _ in range(max(0, math.ceil(math.log2(precision / EXPONENTS)))):
-            x = x + arithmetic.correction(x, parameters)  # beyond what a float can tell of the size of a step
+        first = arithmetic.array(x)
+        x = arithmetic.newton(first, parameters, arithmetic.power(-precision // 2 - 8), guarded=False)
         observables = equations.observe(arithmetic, x, parameters)
         steps += arithmetic.steps
         if previous is None:
-            moved = np.where(first == 0, 0, np.abs(np.array([complex(value) for value in x]) - first))
-            if float(np.max(moved / arithmetic.scales(x), initial=0.0)) > 1e-3:
+            moved = np.where(first == 0, first, arithmetic.sizes(x - first))
+            if largest_quotient(moved, arithmetic.scales(x)) > 1e-3:
                 raise ContinuationError("Newton's method left the branch that was followed")
         elif _agree(previous, (precision, observables), digits + 2):
             residual = max((float(abs(r)) for r in arithmetic.evaluate(x, parameters)[0]), default=0.0)
@@ -209,7 +222,7 @@ def refine(
 def _agree(first: tuple[int, Sequence[Any]], second: tuple[int, Sequence[Any]], digits: int) -> bool:
     context = local_context(64)
     tolerance = context.mpf(10) ** -digits
-    floors = [context.mpf(2) ** (-0.7 * precision) for precision, _ in (first, second)]
+    floors = [context.ldexp(1, -7 * precision // 10) for precision, _ in (first, second)]
 
     def same(a: Any, b: Any) -> bool:
         # a value that is as small as rounding errors at both precisions is zero

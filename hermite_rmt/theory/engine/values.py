@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,8 @@ import sympy
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import Real, read_real
+
+_SHORT = 128  # bits of a number that suffice for a sign, as a numerator or denominator or rounded
 
 
 @dataclass(frozen=True)
@@ -157,14 +161,36 @@ def require_complete(point: Mapping[Any, Any], needed: Sequence[Any], what: str 
 
 
 def evaluate(expression: Any, point: Mapping[Any, Number]) -> complex:
-    """Return the double value of a small SymPy expression at a point."""
+    """Return the double value of a small SymPy expression at a point; beyond their range the smallest, the largest.
+
+    So a sign is that of the value, whatever its size.
+    """
     expression = sympy.sympify(expression)
-    if expression.is_Number:
-        return complex(expression)
-    doubles = {symbol: complex(number) for symbol, number in point.items() if symbol in expression.free_symbols}
-    exact = {symbol: sympy.sympify(v.real if v.imag == 0 else v) for symbol, v in doubles.items()}
-    value = complex(expression.xreplace(exact).evalf(17))
-    return complex(value.real, 0.0) if abs(value.imag) <= 1e-15 * abs(value.real) else value
+    free = expression.free_symbols
+    value = expression.xreplace({symbol: _symbolic(number) for symbol, number in point.items() if symbol in free})
+    real, imag = (_clipped(part) for part in value.evalf(17).as_real_imag())
+    return complex(real, 0.0 if abs(imag) <= 1e-15 * abs(real) else imag)
+
+
+def _symbolic(number: Number) -> sympy.Expr:
+    """Return a number for SymPy, exact where that is short."""
+    parts = [sympy.Integer(0) if part is None else _real_symbolic(part) for part in (number.real, number.imag)]
+    return parts[0] + sympy.I * parts[1]
+
+
+def _real_symbolic(real: Real) -> sympy.Expr:
+    exact = real.rational
+    if exact is not None and max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= _SHORT:
+        return sympy.Rational(exact.numerator, exact.denominator)
+    return sympy.Float._new(real.mpf(_SHORT)._mpf_, _SHORT)
+
+
+def _clipped(value: sympy.Expr) -> float:
+    double = float(value)
+    if value == 0 or 0 < abs(double) < math.inf:
+        return double
+    size = sys.float_info.max if double else math.ulp(0.0)
+    return size if value > 0 else -size
 
 
 def results(shape: tuple[int, ...], entries: Iterator[Any], digits: int | None) -> Any:
