@@ -335,6 +335,11 @@ def test_equal_curves_are_said_to_be_equal() -> None:
     digits = hr.crossings(*even, "c", (0.5, 1, 2), gamma=1, digits=20)
     assert digits.known == "the curves are equal: to 20 digits, at every point of a scan of spacing 0.69"
     assert digits.touches == [0.5, 1, 2]
+    unproved = hr.crossings(*even, "gamma", (1, 1 + 1e-9), c=1, certified=True)
+    assert not unproved.proved
+    assert unproved.known.endswith(
+        "no other outside [1, 1.000000001], where the curves are equal or too close to tell"
+    )
 
 
 def test_ranges_beyond_doubles_are_refused_by_name() -> None:
@@ -566,3 +571,21 @@ def test_crossings_at_equal_trace_norm_do_not_see_the_scale_of_f() -> None:
     )
     assert once
     assert [x.value for x in once] == pytest.approx([x.value for x in ten_times], rel=1e-9)
+
+
+def test_curves_that_are_one_in_double_precision_all_over_cross_in_digits() -> None:
+    places = [Fraction(-1, 3), Fraction(1, 7), Fraction(1, 7) + Fraction(1, 10**6), Fraction(1, 2)]
+
+    def left(x: Any) -> hr.LinearRegression:
+        below = np.prod([x - place for place in places], axis=0) if isinstance(x, Fraction) else 0 * x
+        return hr.LinearRegression(mu_mu=1 + below / 10**16)
+
+    scan = np.linspace(-1, 1, 24)
+    doubles = hr.crossings(left, hr.LinearRegression(mu_mu=1), "x", scan, c=1, gamma=1)
+    assert doubles.known.startswith("the curves are equal: in double precision, at every point")
+    found = hr.crossings(left, hr.LinearRegression(mu_mu=1), "x", scan, c=1, gamma=1, digits=20)
+    assert [one.rising for one in found] == [True, False, True, False]  # the error falls with the signal
+    for one, place in zip(found, places, strict=True):
+        assert abs(Fraction(str(one.value)) - place) < Fraction(1, 10**20)
+    assert not found.touches
+    assert found.known.startswith("4 changes of sign")
