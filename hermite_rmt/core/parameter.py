@@ -13,6 +13,9 @@ from hermite_rmt.core.numbers import exact_text, read_real
 _SHOWN = 12  # numbers that are printed
 
 
+_LONGEST = 60  # characters of an exact number in a message
+
+
 class Parameter:
     """A numeric parameter of any shape, exact inside: `floats` for the double kernels, `reals` for the others.
 
@@ -95,7 +98,8 @@ class Parameter:
         if self.binary:
             return f"{np.broadcast_to(self.floats, where.shape)[first]:.17g}"
         real = np.broadcast_to(self.reals, where.shape)[first]
-        return str(real.text) if real.rational is None else exact_text(real.rational)
+        text = str(real.text) if real.rational is None else exact_text(real.rational)
+        return text if len(text) <= _LONGEST else f"{real.mpf(60)} (rounded)"
 
     def require_positive(self, why: str = "") -> Parameter:
         """Return this parameter, or raise a ValueError, with the reason `why`, if a value is not positive."""
