@@ -148,7 +148,7 @@ def test_refusals() -> None:
         hr.Attention(a1=[0.1, 0.2], nu=1).spectrum(1)
     beyond = hr.Attention(a1=0, nu="1e400").spectrum(1)
     for ask in (beyond.density, beyond.kernel_density, beyond.stieltjes):
-        with pytest.raises(ValueError, match=r"nu: got 1000.*ask for digits="):
+        with pytest.raises(ValueError, match=r"nu: got .*ask for digits="):
             ask(1.0)
     with pytest.raises(SolveError, match="this is an edge of the spectrum, a double root"):
         hr.Attention(a1=0, nu=1).spectrum(1).stieltjes("27/4", digits=5)

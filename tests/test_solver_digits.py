@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -275,3 +276,24 @@ def test_impossible_questions_are_answered_with_the_reason():
     with pytest.raises(SolveError, match="leave what double precision can hold; ask for digits="):
         model.error("1e400", 1)
     assert close(model.trace(1, "1e-1000", digits=20), model.trace(1, "1e-1000", digits=40), 20)
+
+
+@pytest.mark.parametrize("c", ["1e-20", "1e-29", "1e-50", "1e-100"])
+def test_few_features_at_a_large_ridge(c):
+    """As c -> 0 the c n eigenvalues of A^T A / n that are not 0 are (a_1/c)^2: E = 1 - c + c (gamma c^2/a_1^2)^2.
+
+    The path from larger c leaves the chart of pairs.
+    """
+    error = hr.Attention(a1="0.6", nu="0.5").error(c, "1e6", digits=700)
+    with mpmath.workdps(720):
+        ratio = mpmath.mpf(c)
+        leading = ratio * (mpmath.mpf(10) ** 6 * ratio**2 / mpmath.mpf("0.36")) ** 2
+        assert abs((error - 1 + ratio) / leading - 1) < 100 * ratio
+
+
+@pytest.mark.parametrize("c", ["1e-500", "1e-5000"])
+def test_thousands_of_decades(c):
+    """Delta tends to c^3/a_1^2."""
+    solution = hr.Attention(a1="0.6", nu="0.5").solve(c, 1, digits=20)
+    with mpmath.workdps(40):
+        assert abs(solution["delta"] / (mpmath.mpf(c) ** 3 / mpmath.mpf("0.36")) - 1) < mpmath.mpf(10) ** -20

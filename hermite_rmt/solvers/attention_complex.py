@@ -10,7 +10,7 @@ from hermite_rmt.core.solution import Outcome, Solution
 from hermite_rmt.solvers.attention_equations import Inputs, sums, symmetric_roots, trace
 from hermite_rmt.solvers.attention_newton import Problem, evaluate, iterate, newton_step, solve_linear
 from hermite_rmt.solvers.attention_response import quadratic_form, split_overlaps
-from hermite_rmt.solvers.attention_start import FloatArray, shapes_of
+from hermite_rmt.solvers.attention_start import FloatArray, shapes_of, symmetric_from_pair
 
 PATHS = (40, 320)  # steps of the rotation; points that make a long step on the coarse path take the fine one
 LONGEST_STEP = 0.3
@@ -129,10 +129,7 @@ def spectral_density(
 
 def _symmetric(problem: Problem, chart: FloatArray, use_pair: FloatArray) -> FloatArray:
     """Return the coordinates of the symmetric chart, whichever the solution is in."""
-    a, b = problem.inputs.a, problem.inputs.shape.b
-    f0, S, v = chart
-    y0, both, product = problem.gamma * f0, S - a * b, v - a * S
-    converted = np.array((a * y0 + both, a * y0 * both + product, f0 * product))
+    converted = np.array(symmetric_from_pair(problem.inputs, problem.gamma, chart))
     return np.where(use_pair, converted, chart).astype(complex)
 
 

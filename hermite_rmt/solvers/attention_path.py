@@ -12,7 +12,7 @@ from hermite_rmt.solvers.attention_equations import Inputs, Shape, shape_of
 from hermite_rmt.solvers.attention_newton import Problem, iterate, iterate_one
 from hermite_rmt.solvers.attention_point import ExactPoint, Scaled
 from hermite_rmt.solvers.attention_refine import Iterate, at_solution, newton
-from hermite_rmt.solvers.attention_start import shapes_of
+from hermite_rmt.solvers.attention_start import CHART_OF_PAIRS, shapes_of, symmetric_from_pair
 
 DOUBLE_TOLERANCE = 1e-7  # a Newton step below squares to the precision of doubles
 DOUBLE_BITS = 44  # then that many are right, and a step with that Jacobian gains as many
@@ -23,6 +23,7 @@ WITHIN_C = (1e-3, 1e3)  # a path starts with c, gamma and |kappa| (in units of n
 WITHIN_GAMMA = (1e-8, 1e8)
 WITHIN_KAPPA = (1e-8, 1e3)
 FIRST_STEP, SMALLEST_STEP = 0.01, 1e-5
+USUAL_LENGTH = 300.0  # powers of 2 of a path that these steps suit
 
 
 def starts(point: ExactPoint) -> Iterator[Iterate]:
@@ -123,29 +124,41 @@ class _Path:
 
     def __init__(self, target: Scaled, near: _Place, numbers: MpmathArithmetic) -> None:
         self.target, self.near, self.numbers = target, near, numbers
+        self.far = _Place(target.inputs.shape.c, target.gamma, target.inputs.kappa)
 
     def scaled(self, position: float) -> Scaled:
         """Return the problem at a position."""
         if position == 1:
             return self.target
         inputs = self.target.inputs
-        ends = zip(self.near, _Place(inputs.shape.c, self.target.gamma, inputs.kappa), strict=True)
+        ends = zip(self.near, self.far, strict=True)
         # the quotient is positive: kappa keeps its sign
         c, gamma, kappa = (a if a == b else a * (b / a) ** position for a, b in ends)
         shape = inputs.shape if c == inputs.shape.c else shape_of(c, bool(c > 1), self.numbers.number(1.0))
         return self.target._replace(inputs=inputs._replace(shape=shape, kappa=kappa), gamma=gamma)
+
+    def _length(self) -> float:
+        """Return how many powers of 2 the path is long."""
+        ends = zip(self.near, self.far, strict=True)
+        return max(abs(self.numbers.magnitude(b) - self.numbers.magnitude(a)) for a, b in ends if a)
+
+    def _leaves_pairs(self, x: list[Any]) -> bool:
+        """Whether `coordinates` would not take the chart of pairs."""
+        return bool(x[1] + self.numbers.number(CHART_OF_PAIRS) * self.numbers.sqrt(x[2]) >= 0)
 
     def follow(self, begin: Iterate) -> Iterate | None:
         """Go from 0 to 1, the secant in logarithms as the guess: exact for power laws."""
         one = self.numbers.number(1.0)
 
         def correct(position: float, guess: list[Any]) -> Iterate | None:
-            return newton(self.scaled(position), begin.use_pair, guess, one, PATH_TOLERANCE)
+            return newton(self.scaled(position), use_pair, guess, one, PATH_TOLERANCE)
 
+        use_pair = begin.use_pair
         current = correct(0.0, [self.numbers.number(value) for value in begin.x])
-        position, step, steps = 0.0, FIRST_STEP, 0
+        position, steps = 0.0, 0
+        step, smallest = (size / max(1.0, self._length() / USUAL_LENGTH) for size in (FIRST_STEP, SMALLEST_STEP))
         before: tuple[float, list[Any]] | None = None
-        while current is not None and position < 1 and step >= SMALLEST_STEP:
+        while current is not None and position < 1 and step >= smallest:
             following = min(position + step, 1.0)
             found = correct(following, _secant(before, (position, current.x), following))
             if found is None:
@@ -154,6 +167,10 @@ class _Path:
             before, position, current = (position, current.x), following, found
             step *= 2
             steps += current.steps
+            if use_pair and self._leaves_pairs(current.x):
+                # there the product of the pair, v - a S, may be far smaller than v
+                scaled, use_pair, before = self.scaled(position), False, None
+                current = correct(position, list(symmetric_from_pair(scaled.inputs, scaled.gamma, current.x)))
         if current is None or position < 1:
             return None
         current.steps = steps

@@ -53,9 +53,13 @@ def apply(matrix: list[list[Any]], vector: list[Any]) -> list[Any]:
 
 
 def squared_sizes(use_pair: bool, step: list[Any], x: list[Any]) -> list[Any]:
-    """Return the squares of the relative sizes of a step in a chart; F1 may vanish, its scale is that of sqrt(F2)."""
+    """Return the squares of the relative sizes of a step in a chart.
+
+    F1 and S may vanish: their scales are those of sqrt(F2) and sqrt(v).
+    """
     if use_pair:
-        return [(s / v) * (s / v) for s, v in zip(step, x, strict=True)]
+        size = max(x[1] * x[1], abs(x[2]))
+        return [(step[0] / x[0]) * (step[0] / x[0]), step[1] * step[1] / size, (step[2] / x[2]) * (step[2] / x[2])]
     size = max(x[0] * x[0], abs(x[1]))
     return [step[0] * step[0] / size, (step[1] / size) * (step[1] / size), (step[2] / x[2]) * (step[2] / x[2])]
 

@@ -15,6 +15,7 @@ FloatArray: TypeAlias = Any
 
 _TINY_A = 1e-150  # below, a_1 acts as 0: keeps quotients of the start finite
 _CUBIC_STEPS = 8
+CHART_OF_PAIRS = 0.01  # complex pairs with S below -that sqrt(v) have a chart of their own
 
 
 class Physical(NamedTuple):
@@ -190,8 +191,16 @@ def coordinates(inputs: Inputs, gamma: FloatArray, physical: Physical, functions
     return Coordinates(
         symmetric=(a * y0 + pair_sum, a * y0 * pair_sum + pair_product, y0 / gamma * pair_product),
         pair=(y0 / gamma, S, v),
-        use_pair=is_complex & (S + 0.01 * sqrt(v) < 0),
+        use_pair=is_complex & (S + CHART_OF_PAIRS * sqrt(v) < 0),
     )
+
+
+def symmetric_from_pair(inputs: Inputs, gamma: Any, pair: Any) -> tuple[Any, Any, Any]:
+    """Return the coordinates of the symmetric chart, F1, F2, f3, from those of the chart of pairs, f0, S, v."""
+    f0, S, v = pair
+    scaled = inputs.a * gamma * f0
+    pair_sum, pair_product = S - inputs.a * inputs.shape.b, v - inputs.a * S
+    return scaled + pair_sum, scaled * pair_sum + pair_product, f0 * pair_product
 
 
 def _positive_y(b: FloatArray, scale: FloatArray | float, omega: FloatArray, functions: Functions) -> FloatArray:
