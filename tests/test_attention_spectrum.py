@@ -156,3 +156,18 @@ def test_refusals() -> None:
         hr.Attention("tanh(x)").spectrum(1).moments(2)
     with pytest.raises(ValueError, match="of: got 'A'"):
         hr.Attention(a1=0, nu=1).spectrum(1).moments(2, of="A")
+
+
+def test_doubles_off_the_spectrum_are_real() -> None:
+    spectrum = hr.Attention(a1=0.6, nu=0.5).spectrum(0.5)
+    lower, upper = spectrum.edges()
+    points = [lower / 10, 0.99 * lower, 1.01 * lower, 0.99 * upper, 1.01 * upper, 10 * upper]
+    outside = [True, True, False, False, True, True]
+    assert ((spectrum.density(points) == 0) == outside).all()
+    for ask in (spectrum.stieltjes, spectrum.quadratic_form):
+        assert ((ask(points).imag == 0) == outside).all()
+        assert ask(-1).imag == 0
+        assert ask(-1 + 1e-12j).imag > 0
+    reaches_zero = hr.Attention(a1=0.6, nu=0.5).spectrum(1)
+    (end,) = reaches_zero.edges()
+    assert ((reaches_zero.density([1e-6, 0.9 * end, 1.1 * end]) == 0) == [False, False, True]).all()

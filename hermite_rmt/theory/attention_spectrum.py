@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -32,6 +32,7 @@ DOUBLE_DIGITS = 17
 _LAW = ("c", "a1", "nu", "eta", "kappa")
 _SMALLEST = 1e-150
 _SIGN_BITS = 2000
+_ROUNDING = 1e-9
 _NEAR = 1e-2
 _MORE_DIGITS = 60  # of the edge of K nearest to 0, along which edges of A^T A/n are followed
 _SYMBOLS = sympy.symbols("a1 kappa eta c")
@@ -119,7 +120,10 @@ class AttentionSpectrum:
         if any(number.text == "0" for number in numbers):
             raise ValueError("z: got 0; allowed: numbers that are not 0")
         if count is None:
-            values = self._on_doubles(np.array([complex(number) for number in numbers]))[name]
+            points = np.array([complex(number) for number in numbers])
+            values = self._on_doubles(points)[name]
+            outside = (points.imag == 0) & self._outside(points.real, values.imag, values)
+            values = np.where(outside, values.real, values)
             return values.reshape(entries.shape) if array else complex(values[0])
         results = np.empty(len(numbers), dtype=object)
         results[:] = [self._at(number, name, count) for number in numbers]
@@ -165,8 +169,29 @@ class AttentionSpectrum:
                 found[index] = KnownDigits.of(m.imag / local_context(bits(count) + 20).pi, count)
             return found if points.shape else found[()]
         arrays = self._doubles(points.floats.size, *_LAW)
-        values = np.asarray(spectral_density(points.floats.ravel(), *arrays)).reshape(points.shape)
+        x = points.floats.ravel()
+        values = np.asarray(spectral_density(x, *arrays))
+        values = np.where(self._outside(x, values, 1 / x), 0.0, values).reshape(points.shape)
         return values if points.shape else float(values)
+
+    def _outside(self, x: np.ndarray, part: np.ndarray, size: np.ndarray) -> Any:
+        """Whether real x are off the spectrum: an imaginary part small against `size` is a rounding error there.
+
+        No point is said to be where its part is not small, or the edges are not found.
+        """
+        small = np.abs(part) < _ROUNDING * np.abs(size)
+        if not small.any():
+            return small
+        try:
+            edges = self._double_edges
+        except ArithmeticError:
+            return np.zeros_like(small)
+        within = np.searchsorted(edges, x) + len(edges)  # odd between the two edges of a bulk
+        return small & ((x < 0) | (within % 2 == 0)) & ~np.isin(x, edges)
+
+    @cached_property
+    def _double_edges(self) -> tuple[float, ...]:
+        return self.edges()
 
     def kernel_density(self, x: Any) -> Any:
         """Return the density of the eigenvalues of K at real x (Cheng, Singer 2013), without an atom.
