@@ -17,6 +17,7 @@ import hermite_rmt as hr
 from hermite_rmt.core.ball import Ball
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.derived import EnergyGap, combine, exact_square
+from hermite_rmt.core.known_complex import KnownComplex
 from hermite_rmt.core.numbers import ComputedReal, KnownDigits, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
 
@@ -340,3 +341,35 @@ def test_ball_of_arb_contains_it_with_outward_bounds():
     assert ball.rad < 1e-15
     assert (ball.upper - ball.lower) / 2 == ball.rad
     assert (ball.upper - ball.lower).digits > 0
+
+
+def test_complex_numbers_print_the_digits_of_their_parts_and_keep_them():
+    value = mpmath.mp.make_mpc((read_real("1/3", "x").mpf(200)._mpf_, read_real("-1/7000", "x").mpf(200)._mpf_))
+    number = KnownComplex.of(value, 20)
+    assert str(number) == "(0.33333333333333333333 - 0.00014285714285714286j)"
+    assert repr(number.conjugate()) == "mpc(real='0.33333333333333333333', imag='0.00014285714285714286')"
+    assert str(3 * number.real) == "1.0000000000000000000"
+    again = pickle.loads(pickle.dumps(number))
+    assert (repr(again), again.digits, again == number) == (repr(number), 20, True)
+    assert sympy.re(sympy.sympify(number)) == sympy.sympify(number.real)
+    assert type(number + 1) is mpmath.mpc
+    assert complex(-number) == -complex(number)
+    imaginary = KnownComplex.of(mpmath.mpc(0, 1), 20)
+    assert str(imaginary) == "(0e-20 + 1.0000000000000000000j)"
+
+
+def test_transforms_print_the_digits_asked_for():
+    z = sympy.Symbol("z")
+    n = hr.dimensions("n")
+    semicircle = hr.deterministic_equivalent((hr.GOE("W", n) - z * sympy.Identity(n)).inv())
+    spectrum = hr.Attention(a1="0.6", nu="0.5").spectrum("0.5")
+    for ask in (
+        lambda digits: hr.MarchenkoPastur(1).stieltjes(1 + 1j, digits=digits),
+        lambda digits: spectrum.stieltjes(1 + 1j, digits=digits),
+        lambda digits: semicircle.trace({z: 1 + 1j}, digits=digits),
+    ):
+        few, many = ask(20), ask(40)
+        for part, finer in ((few.real, many.real), (few.imag, many.imag)):
+            assert part.digits >= 19
+            assert len(str(part).lstrip("-0.")) == part.digits
+            assert abs(part - finer) <= abs(finer) * mpmath.mpf(10) ** -part.digits

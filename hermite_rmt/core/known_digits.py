@@ -62,6 +62,11 @@ class KnownDigits(mpmath.mpf):  # type: ignore[misc]  # mpmath has no stubs
         return _restore(raw, digits, _up(libmp.mpf_mul, _up(libmp.mpf_mul, unit, _PROMISE), libmp.mpf_abs(raw)))
 
     @classmethod
+    def within(cls, value: Any, other: KnownDigits) -> KnownDigits:
+        """Return `value` (an mpf of any context), with the error of another number: a part of it."""
+        return _settled(value._mpf_, other._error, other.digits)
+
+    @classmethod
     def exact(cls, value: Any, digits: int) -> KnownDigits:
         """Return `value` (an mpf of any context) as a number without error, of which `digits` digits are printed."""
         return _restore(value._mpf_, digits, libmp.fzero)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-import mpmath
 import numpy as np
 import sympy
-from mpmath import libmp
 
 from hermite_rmt.core.contexts import bits, local_context
 from hermite_rmt.core.derived import exact_expression
+from hermite_rmt.core.known_complex import KnownComplex
 from hermite_rmt.core.numbers import KnownDigits, Real, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.core.solution import Solution, SolveError
@@ -87,7 +86,7 @@ class AttentionSpectrum:
         Parameters
         ----------
         z : real or complex, scalar or array, not 0; a real z in the spectrum means the limit from above
-        digits : None for complex doubles, else mpc with that many right digits of the real and the imaginary part
+        digits : None for complex doubles, else an mpc that prints that many right digits of either part
 
         Raises
         ------
@@ -100,8 +99,8 @@ class AttentionSpectrum:
         >>> spectrum = AttentionSpectrum(Attention(a1="0.6", nu="0.5"), c="0.5")
         >>> print(f"{spectrum.stieltjes(1 + 1j):.8f}")
         -0.35382629+0.49467827j
-        >>> print(spectrum.stieltjes(-1, digits=20).real)
-        0.812339384833705
+        >>> print(spectrum.stieltjes("-1", digits=20).real)
+        0.81233938483370512197
         """
         return self._transform("trace", z, digits)
 
@@ -152,8 +151,8 @@ class AttentionSpectrum:
             why = "; ".join((found.outcome.value, *found.notes))
             raise SolveError(f"z: got {clip(z.text, 60)}: {why}", found)
         value = found[name]
-        parts = [libmp.mpf_pos(part._mpf_, bits(digits) + 4, "n") for part in (value.real, value.imag)]
-        return mpmath.mp.make_mpc((parts[0], libmp.mpf_neg(parts[1]) if below else parts[1]))
+        known = KnownComplex.of_parts(*(KnownDigits.of(part, digits) for part in (value.real, value.imag)))
+        return known.conjugate() if below else known
 
     def density(self, x: Any, digits: int | None = None) -> Any:
         """Return the density of the eigenvalues of A^T A/n at x > 0, without its atom.

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 
 from hermite_rmt.core.contexts import bits, local_context
+from hermite_rmt.core.known_complex import KnownComplex
 from hermite_rmt.core.numbers import KnownDigits, RationalReal, Real, read_digits, read_real
 from hermite_rmt.core.parameter import Parameter
 from hermite_rmt.theory.engine.values import read_number
@@ -184,7 +185,7 @@ class MarchenkoPastur:
         value = _two_precisions(lambda precision: self._branch(precision, real, imaginary), digits or 17)
         if imaginary.rational == 0:
             return float(value.real) if digits is None else KnownDigits.of(value.real, digits)
-        return complex(value) if digits is None else value
+        return complex(value) if digits is None else KnownComplex.of(value, digits)
 
     def _branch(self, precision: int, real: Real, imaginary: Real) -> Any:
         """Solve ratio z m^2 + (z + ratio - 1) m + 1 = 0 on the branch m ~ -1/z."""

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import mpmath
-from mpmath import libmp
-
-from hermite_rmt.core.contexts import bits, local_context
+from hermite_rmt.core.contexts import local_context
+from hermite_rmt.core.known_complex import KnownComplex
 from hermite_rmt.core.numbers import KnownDigits, Real
 from hermite_rmt.core.solution import Outcome, Solution, SolveError
 from hermite_rmt.equivalents.dyson import SCALE, SHIFT, Dyson
@@ -137,13 +135,12 @@ def _failure(outcome: Outcome, reason: str, digits: int | None) -> SolveError:
 
 
 def rounded(value: Any, digits: int | None) -> Any:
-    """Return a float (complex), or an mpf with its digits (mpc); an imaginary part at rounding level is dropped."""
+    """Return a float (complex), or an mpf (mpc) with its digits; an imaginary part at rounding level is dropped."""
     imag: Any = getattr(value, "imag", 0)
     if imag and abs(imag) > abs(value.real) * value.context.mpf(10) ** -(digits or DOUBLE_DIGITS):
         if digits is None:
             return complex(_double(value.real), _double(imag))
-        parts = [libmp.mpf_pos(part._mpf_, bits(digits), "n") for part in (value.real, imag)]
-        return mpmath.mp.make_mpc(tuple(parts))
+        return KnownComplex.of(value, digits)
     return _double(value.real) if digits is None else KnownDigits.of(value.real, digits)
 
 
