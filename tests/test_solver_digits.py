@@ -11,6 +11,7 @@ import hermite_rmt as hr
 from hermite_rmt.core.contexts import local_context
 from hermite_rmt.core.numbers import ComputedReal, read_real
 from hermite_rmt.core.solution import SolveError
+from hermite_rmt.solvers import attention_digits
 from hermite_rmt.solvers.attention_digits import NAMES, solve_point
 from tests.solver_cases import OVERLAPS, box, exact, exact_point, exact_row, reference_rows
 
@@ -297,3 +298,14 @@ def test_thousands_of_decades(c):
     solution = hr.Attention(a1="0.6", nu="0.5").solve(c, 1, digits=20)
     with mpmath.workdps(40):
         assert abs(solution["delta"] / (mpmath.mpf(c) ** 3 / mpmath.mpf("0.36")) - 1) < mpmath.mpf(10) ** -20
+
+
+def test_a_point_that_is_not_reached_says_what_was_tried(monkeypatch):
+    monkeypatch.setattr(attention_digits, "starts", lambda point: iter(()))
+    with pytest.raises(SolveError, match=r"not converged.*neither doubles nor a path in log c") as failure:
+        hr.Attention(a1="0.6", nu="0.5").error(1, 1, digits=20)
+    assert failure.value.solution.notes == (attention_digits.NO_START,)
+    monkeypatch.undo()
+    monkeypatch.setattr(attention_digits, "refine", lambda *_: False)
+    with pytest.raises(SolveError, match="from a solution to few digits"):
+        hr.Attention(a1="0.6", nu="0.5").error(1, 1, digits=20)

@@ -106,5 +106,9 @@ class Solution:
             return self
         failed = np.atleast_1d(np.asarray(self.outcome, dtype=object))[~success]
         first = failed[0].value
-        message = first if success.size == 1 else f"{failed.size} of {success.size} points failed; first: {first}"
+        message = (
+            "; ".join((first, *self.notes))
+            if success.size == 1
+            else f"{failed.size} of {success.size} points failed; first: {first}"
+        )
         raise SolveError(message, self)

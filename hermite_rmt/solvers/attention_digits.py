@@ -26,6 +26,8 @@ NAMES = ("trace", "quadratic_form", "error", "delta", "tau")
 GUARD_BITS = 20  # at first; raised by what the comparison of two precisions shows to be lost
 CHECK_BITS = 30  # the second precision has that many more
 ATTEMPTS = 8
+NO_START = "neither doubles nor a path in log c, log gamma and log |kappa| from within their range reached the point"
+NO_AGREEMENT = "from a solution to few digits, Newton's method or two precisions did not agree on more"
 
 
 def solve_point(parameters: Mapping[str, Real], digits: int, use_flint: bool | None = None) -> Solution:
@@ -72,14 +74,16 @@ def solve_with(
     observer: Observer, names: tuple[str, ...], point: ExactPoint, digits: int, use_flint: bool | None
 ) -> Solution:
     """Solve one point and evaluate what `observer` says to `digits` digits."""
-    outcome, steps, residual = Outcome.NOT_CONVERGED, 0, math.inf
+    outcome, steps, residual, why = Outcome.NOT_CONVERGED, 0, math.inf, NO_START
     point.prepare(bits(digits) + GUARD_BITS + 3 * CHECK_BITS)
     for current in starts(point):
         values, outcome = _solve_from(observer, point, current, digits, use_flint)
         steps, residual = steps + current.steps, current.residual
         if values is not None:
             return Solution(values, residual, outcome, digits, steps)
-    return Solution(dict.fromkeys(names, math.nan), residual, outcome, digits, steps)
+        why = NO_AGREEMENT
+    notes = (why,) if outcome is Outcome.NOT_CONVERGED else ()
+    return Solution(dict.fromkeys(names, math.nan), residual, outcome, digits, steps, notes)
 
 
 def _solve_from(
