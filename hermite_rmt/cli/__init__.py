@@ -46,8 +46,10 @@ def _explain(error: Exception) -> tuple[str, int]:
         if kind == "NoSuchOption" and not str(getattr(error, "option_name", "")).startswith("--"):
             message += " (an expression that starts with a minus sign goes after --)"
         return f"{message} (see hermite-rmt --help)", BAD_INPUT
-    if isinstance(error, (ValueError, OSError)):
+    if isinstance(error, (ValueError, OSError, ImportError)):  # the last: an extra, which the message names
         return str(error), BAD_INPUT
+    if isinstance(error, MemoryError):
+        return f"out of memory: {error}", FAILED
     if isinstance(error, ArithmeticError):
         return str(error), FAILED
     return f"unexpected {kind}: {error}", FAILED

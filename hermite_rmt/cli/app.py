@@ -75,7 +75,7 @@ def demo(
     plot: Annotated[Path, typer.Option("--plot", help="Figure file: .png, .pdf or .svg.")] = Path("demo.png"),
     as_json: Json = False,
 ) -> Any:
-    """Attention against linear regression: a table, a figure, simulated points; under a minute."""
+    """Attention against linear regression: a table, a figure, simulated points; about a minute."""
     from hermite_rmt.cli.commands import demo as command
 
     return command.run(plot, as_json)

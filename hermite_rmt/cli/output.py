@@ -26,12 +26,12 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def print_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned plain columns."""
+def print_columns(header: Sequence[str], rows: Sequence[Sequence[str]], prefix: str = "") -> None:
+    """Print aligned plain columns, each line after `prefix`."""
     table = [list(header), *(list(row) for row in rows)]
     widths = [max(len(row[k]) for row in table) for k in range(len(header))]
     for row in table:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(prefix + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -43,6 +43,9 @@ class HermiteExpansion:
     coefficients: tuple[Any, ...]
     nu: Any = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficients", tuple(self.coefficients))
+
     @classmethod
     def of(cls, nonlinearity: Nonlinearity, order: int, digits: int | None = None) -> HermiteExpansion:
         """Return the expansion of a nonlinearity; nu is None where f is not square integrable."""

@@ -55,9 +55,11 @@ def run(
         return
     if output is None:
         print(table.text())
-    print(f"{len(crossings) or 'no'} crossings for c from {data.c.values.min():g} to {data.c.values.max():g}")
+    # comments to whoever reads the table
+    count = "1 crossing" if len(crossings) == 1 else f"{len(crossings) or 'no'} crossings"
+    print(f"# {count} for c from {data.c.values.min():g} to {data.c.values.max():g}")
     if crossings:
-        print_columns(list(crossings[0]), [list(crossing.values()) for crossing in crossings])
+        print_columns(list(crossings[0]), [list(crossing.values()) for crossing in crossings], prefix="# ")
 
 
 def _crossings(data: xr.Dataset) -> list[dict[str, str]]:
