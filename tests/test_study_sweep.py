@@ -17,8 +17,8 @@ from scipy import stats
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import hermite_rmt as hr
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.study import process_pool, sweep
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.store import JsonLinesStore
 from hermite_rmt.study.trials import Portable, run_trial
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.checks import Array
 
 SMALL = 100  # order up to which all eigenvectors cost no more than some (and LAPACK's search for some can fail)
@@ -100,6 +101,12 @@ def identity_plus_low_rank(W: Array, rank: int) -> IdentityPlusLowRank:
     p = len(W)
     if not 0 <= rank <= p:
         raise ValueError(f"rank: got {rank}; allowed: 0 to {p}")
+    with one_blas_thread:  # on two threads LAPACK's eigenvectors of such sizes take ten times as long
+        return _best_fit(W, rank)
+
+
+def _best_fit(W: Array, rank: int) -> IdentityPlusLowRank:
+    p = len(W)
     size = float(np.linalg.norm(W)) / math.sqrt(p)
     starts = (float(np.trace(W)) / p, 0.0, size, -size)
     basis = _support(W)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.trial import Progress as Progress  # the same for sweeps
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.grid import OBSERVABLES
 from hermite_rmt.study.store import TrialKey, TrialStore, TrialValues
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.study.evidence.agreement import Report, member
 from hermite_rmt.study.evidence.limits import directed
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.linear_regression import LinearRegression

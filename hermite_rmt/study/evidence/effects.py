@@ -13,12 +13,12 @@ from scipy import stats
 
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.noise import Sampler
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.study.evidence.agreement import Report
 from hermite_rmt.study.evidence.decay import decay
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 

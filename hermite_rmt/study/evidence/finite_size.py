@@ -12,10 +12,10 @@ import xarray as xr
 
 from hermite_rmt.hermite import Nonlinearity
 from hermite_rmt.simulation.attention import simulate_attention
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.study.evidence.agreement import Report
 from hermite_rmt.study.evidence.corrections import skewed_error, unbalanced_error
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.overlaps import Overlaps

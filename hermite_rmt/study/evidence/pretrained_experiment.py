@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.checks import Array
 from hermite_rmt.simulation.covariance import score_size
 from hermite_rmt.simulation.embeddings import EmbeddingTokens
@@ -17,7 +18,6 @@ from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.pretrained import PretrainedWeights
 from hermite_rmt.simulation.trial import Specification, simulate
 from hermite_rmt.simulation.weights import analyse_weights, identity_plus_low_rank
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.overlaps import Overlaps

@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 
 from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.linearise import linearise
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.simulation.tokens import token_model
 from hermite_rmt.study.evidence.agreement import Report
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 
 FORMULAS: Mapping[str, str] = {

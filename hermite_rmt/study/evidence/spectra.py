@@ -12,12 +12,12 @@ import xarray as xr
 
 from hermite_rmt.equivalents.ensembles import GOE, Gaussian, Vector, dimensions
 from hermite_rmt.hermite import Nonlinearity
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.simulation.features import AttentionFeatures
 from hermite_rmt.simulation.seeds import child_seed
 from hermite_rmt.simulation.spectra import gram_eigenvalues, kernel_eigenvalues
 from hermite_rmt.simulation.tokens import token_model
 from hermite_rmt.study.evidence.agreement import Report
-from hermite_rmt.study.executors import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.theory.attention import Attention
 from hermite_rmt.theory.attention_spectrum import AttentionSpectrum

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from hermite_rmt.hermite import Nonlinearity
-from hermite_rmt.study.executors import one_blas_thread
+from hermite_rmt.simulation.blas import one_blas_thread
 from hermite_rmt.study.provenance import software
 from hermite_rmt.study.trials import Progress
 from hermite_rmt.theory.attention import Attention
