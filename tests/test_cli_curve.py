@@ -179,6 +179,8 @@ def test_ctrl_c_keeps_what_there_is_and_the_same_command_continues(tmp_path: Pat
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # a shell starts what it runs in the background with interrupts ignored, and children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
     while not (output.exists() and b",100," in output.read_bytes()):
