@@ -11,10 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from hermite_rmt.simulation.checks import Array, finite_number, real_array
-from hermite_rmt.simulation.directions import draw_vectors
-from hermite_rmt.simulation.noise import draw_noise
-from hermite_rmt.simulation.seeds import child_seed
-from hermite_rmt.simulation.tokens import TokenModel, Tokens, balanced_labels
+from hermite_rmt.simulation.tokens import TransformedTokens
 
 _GRID = 4096  # frequencies at which a banded correlation must be positive
 
@@ -108,34 +105,17 @@ class TokenCorrelation:
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelatedTokens:
+class CorrelatedTokens(TransformedTokens):
     """Tokens X = mu y^T + Z_0 T^{1/2}: those of a `TokenModel` with correlated columns of the noise.
 
     Attributes
     ----------
-    model : n, p, overlaps, vectors, labels and noise of the entries of Z_0
+    model : the law of uncorrelated tokens
     correlation : of the tokens
     """
 
-    model: TokenModel
     correlation: TokenCorrelation
 
-    @property
-    def n(self) -> int:
-        """Number of tokens."""
-        return self.model.n
-
-    @property
-    def p(self) -> int:
-        """Dimension of the tokens."""
-        return self.model.p
-
-    def draw(self, seed: np.random.SeedSequence) -> Tokens:
-        """Draw tokens, with the streams of `TokenModel.draw`."""
-        model = self.model
-        noise_seed, *others = (child_seed(seed, part) for part in range(3))
-        label_rng, vector_rng = map(np.random.default_rng, others)
-        Z = draw_noise(model.noise, noise_seed, (model.p, model.n)) @ self.correlation.factor(model.n).T
-        y = balanced_labels(model.n, label_rng) if model.labels is None else model.labels
-        mu, w_K, w_Q = draw_vectors(model.gram, model.vectors, model.p, vector_rng)
-        return Tokens(np.ascontiguousarray(Z + np.outer(mu, y)), y, mu, w_K, w_Q)
+    def transformed(self, noise: Array) -> Array:
+        """Return Z_0 L^T, L L^T = T: of the same law as Z_0 T^{1/2}."""
+        return np.asarray(noise @ self.correlation.factor(self.n).T)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from hermite_rmt.simulation.checks import Array, real_array
-from hermite_rmt.simulation.tokens import TokenModel, Tokens
+from hermite_rmt.simulation.tokens import TransformedTokens
 
 SYMMETRIC = 1e-10  # relative size of the antisymmetric part that rounding can make
 POSITIVE = 1e-12  # smallest eigenvalue, relative to the largest, that is positive beyond rounding
@@ -45,7 +45,7 @@ def score_size(weights: Array, covariance: Array | None) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class CovariantTokens:
+class CovariantTokens(TransformedTokens):
     """The law of the tokens X = mu y^T + Sigma^{1/2} Z.
 
     Attributes
@@ -54,26 +54,13 @@ class CovariantTokens:
     covariance : (p, p)
     """
 
-    model: TokenModel
     covariance: Array
-
-    @property
-    def n(self) -> int:
-        """Number of tokens."""
-        return self.model.n
-
-    @property
-    def p(self) -> int:
-        """Dimension of the tokens."""
-        return self.model.p
 
     @cached_property
     def _root(self) -> Array:
         variances, axes = scipy.linalg.eigh(self.covariance)
         return np.asarray((axes * np.sqrt(variances)) @ axes.T)
 
-    def draw(self, seed: np.random.SeedSequence) -> Tokens:
-        """Draw tokens from the same Z, labels and vectors as the law for Sigma = I."""
-        tokens = self.model.draw(seed)
-        signal = np.outer(tokens.mu, tokens.y)
-        return replace(tokens, X=np.ascontiguousarray(self._root @ (tokens.X - signal) + signal))
+    def transformed(self, noise: Array) -> Array:
+        """Return Sigma^{1/2} Z."""
+        return np.asarray(self._root @ noise)

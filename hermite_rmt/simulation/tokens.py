@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,6 +85,38 @@ class TokenModel:
             for row, component in zip(X, mu, strict=True):  # rank one in place: no second p x n array
                 row += component * y
         return Tokens(X, y, mu, w_K, w_Q)
+
+
+@dataclass(frozen=True, eq=False)
+class TransformedTokens(ABC):
+    """Tokens X = mu y^T + T(Z): those of a `TokenModel`, from the same draws, with a linear map of its noise.
+
+    Attributes
+    ----------
+    model : the law of the tokens without the map
+    """
+
+    model: TokenModel
+
+    @abstractmethod
+    def transformed(self, noise: Array) -> Array:
+        """Return T(Z), of the shape of Z."""
+
+    @property
+    def n(self) -> int:
+        """Number of tokens."""
+        return self.model.n
+
+    @property
+    def p(self) -> int:
+        """Dimension of the tokens."""
+        return self.model.p
+
+    def draw(self, seed: np.random.SeedSequence) -> Tokens:
+        """Draw tokens from the same Z, labels and vectors as `model`."""
+        tokens = self.model.draw(seed)
+        signal = np.outer(tokens.mu, tokens.y)
+        return replace(tokens, X=np.ascontiguousarray(self.transformed(tokens.X - signal) + signal))
 
 
 def balanced_labels(n: int, rng: np.random.Generator) -> Array:

@@ -101,22 +101,22 @@ class Attention(SimulatedModel):
         **others: Any,
     ) -> Any:
         """Return a `WeightedAttention` or a `CorrelatedAttention` where their arguments are given."""
-        if weights is not None or covariance is not None:
+        if weights is None and covariance is None and token_correlation is None:
+            return super().__new__(cls)
+        if f is None or "a1" in others or "nu" in others:
+            raise TypeError(
+                "f: got none, or numbers a1 and nu; allowed beside weights, covariance or token_correlation: a "
+                "nonlinearity f alone, as all its Hermite coefficients matter"
+            )
+        if token_correlation is None:
             from hermite_rmt.theory.weighted_attention import WeightedAttention
 
-            if token_correlation is not None:
-                raise TypeError("token_correlation: got one beside weights or covariance; allowed: one or the other")
             return WeightedAttention(f, weights=weights, covariance=covariance, **others)
-        if token_correlation is not None:
-            from hermite_rmt.theory.correlated_attention import CorrelatedAttention
+        if weights is not None or covariance is not None:
+            raise TypeError("token_correlation: got one beside weights or covariance; allowed: one or the other")
+        from hermite_rmt.theory.correlated_attention import CorrelatedAttention
 
-            if f is None or "a1" in others or "nu" in others:
-                raise TypeError(
-                    "f: got none, or numbers a1 and nu; allowed beside token_correlation: a nonlinearity f alone, as "
-                    "all its Hermite coefficients matter"
-                )
-            return CorrelatedAttention(f, token_correlation, **others)
-        return super().__new__(cls)
+        return CorrelatedAttention(f, token_correlation, **others)
 
     def __init__(
         self,

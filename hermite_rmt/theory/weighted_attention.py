@@ -63,8 +63,6 @@ class WeightedAttention(SimulatedModel):
     ValueError
         If the arrays have not these shapes, W = 0, the covariance is not positive definite, w_K or w_Q is given
         beside the weights, or the series in tau is not known to 1e-10.
-    TypeError
-        If the model is made from a1 and nu, which do not determine it.
 
     >>> from hermite_rmt import Attention
     >>> rng = np.random.default_rng(0)
@@ -80,10 +78,8 @@ class WeightedAttention(SimulatedModel):
 
     def __init__(
         self,
-        f: Any = None,
+        f: Any,
         *,
-        a1: Any = None,
-        nu: Any = None,
         overlaps: Any = None,
         diagonal: Any = 0,
         skip: Any = 0,
@@ -91,11 +87,6 @@ class WeightedAttention(SimulatedModel):
         covariance: Any = None,
         mu: Any = None,
     ) -> None:
-        if f is None or a1 is not None or nu is not None:
-            raise TypeError(
-                "f: got none, or numbers a1 and nu; allowed beside weights or covariance: a nonlinearity f alone, as "
-                "all its Hermite coefficients matter"
-            )
         self.nonlinearity = read_centred(f)
         self.weights, self.covariance, self.mu = read_arrays(weights, covariance, mu)
         self._scaled = ScaledWeights(self.weights, self.covariance)
